@@ -1,0 +1,16 @@
+//! The one metered way from a security-scan harness to its tools.
+//!
+//! A harness opens a [`Run`] from the manifest that the platform gave it, takes a *slot* and calls tools on it. A call
+//! never fails in the Rust sense: whatever happens comes back as a [`ToolResult`], and every call that was put to a
+//! server is on the run's ledger and timeline.
+
+mod error;
+
+pub use error::{Error, ErrorKind};
+
+/// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
+/// behaviour, not of this package: see [`VERSION`].
+pub const SDK_VERSION: &str = "1.0.0";
+
+/// The version of this package.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,1 @@
+//! A scriptable MCP server for the tests of every face.
