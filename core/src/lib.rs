@@ -5,8 +5,15 @@
 //! server is on the run's ledger and timeline.
 
 mod error;
+#[cfg_attr(not(test), expect(dead_code, reason = "the run uses it"))]
+mod manifest;
+mod member;
+mod names;
+#[cfg_attr(not(test), expect(dead_code, reason = "the run uses it"))]
+mod options;
 
 pub use error::{Error, ErrorKind};
+pub use options::{Elicitation, Replay, RunOptions};
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
 /// behaviour, not of this package: see [`VERSION`].
