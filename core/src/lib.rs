@@ -11,9 +11,14 @@ mod member;
 mod names;
 #[cfg_attr(not(test), expect(dead_code, reason = "the run uses it"))]
 mod options;
+mod outcome;
+#[cfg_attr(not(test), expect(dead_code, reason = "the run uses it"))]
+mod timeline;
 
 pub use error::{Error, ErrorKind};
 pub use options::{Elicitation, Replay, RunOptions};
+pub use outcome::{Outcome, ServerRole};
+pub use timeline::{Event, EventKind, Ledger, Next, NextEvent, SlotLedger, Subscription, Timestamp, Usage};
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
 /// behaviour, not of this package: see [`VERSION`].
