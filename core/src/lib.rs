@@ -5,8 +5,11 @@
 //! server is on the run's ledger and timeline.
 
 mod error;
+mod json;
+mod redact;
 
 pub use error::{Error, ErrorKind};
+pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_from, redact};
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
 /// behaviour, not of this package: see [`VERSION`].

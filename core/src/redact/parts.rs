@@ -1,0 +1,91 @@
+//! The parts of a secret that are secrets themselves (rule 5.5): the lines of a key, the strings of a JSON document,
+//! the password of a URL.
+
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use super::secrets::{is_placeholder, is_secret, url_passwords};
+use crate::json::{self, Token};
+
+/// A shorter line or string is too likely to be a word.
+const SHORTEST_PART: usize = 8;
+/// A line of a string of a JSON document in a JSON document: deeper than that nobody hides a secret.
+const DEEPEST: usize = 4;
+
+type Part = Zeroizing<String>;
+
+/// `secret` as it stands, and all parts of it, wiped when dropped.
+pub(super) fn parts(secret: &str) -> Vec<Part> {
+    let mut all = Vec::new();
+    let mut layer = vec![part(secret)];
+    for _ in 0..DEEPEST {
+        let mut inner = Vec::new();
+        for whole in layer {
+            if is_json(&whole) {
+                add_strings(&whole, &mut inner);
+            } else {
+                add_lines(&whole, &mut inner);
+            }
+            inner.extend(url_passwords(&whole).filter(|p| is_secret(p) && !is_placeholder(p)).map(Zeroizing::new));
+            add_line_ends(&whole, &mut all);
+            all.push(whole);
+        }
+        layer = inner;
+    }
+    all
+}
+
+fn part(text: &str) -> Part {
+    Zeroizing::new(text.to_owned())
+}
+
+fn is_long_enough(text: &str) -> bool {
+    text.chars().nth(SHORTEST_PART - 1).is_some() && !is_placeholder(text)
+}
+
+fn is_json(whole: &str) -> bool {
+    whole.trim_start().starts_with(['{', '[', '"']) && serde_json::from_str::<&RawValue>(whole).is_ok()
+}
+
+/// Adds the strings of a JSON document; names of members are no values.
+fn add_strings(whole: &str, out: &mut Vec<Part>) {
+    let mut tokens = json::tokens(whole).filter(|token| !matches!(token, Token::Space(_))).peekable();
+    while let Some(token) = tokens.next() {
+        let Token::String(token) = token else { continue };
+        if tokens.peek() == Some(&Token::Mark(":")) {
+            continue;
+        }
+        let text = Zeroizing::new(json::unescape(token).into_owned());
+        if is_long_enough(&text) {
+            out.push(text);
+        }
+    }
+}
+
+/// Adds the lines of a text of several, without the white space around them. A key in an environment variable often
+/// has `\n` spelled out for its line ends.
+fn add_lines(whole: &str, out: &mut Vec<Part>) {
+    if !whole.contains(['\n', '\r']) {
+        let spelled_out = whole.starts_with("-----BEGIN ") && whole.contains("\\n");
+        out.extend(spelled_out.then(|| Zeroizing::new(whole.replace("\\r", "").replace("\\n", "\n"))));
+        return;
+    }
+    let lines = whole.split(['\n', '\r']).map(str::trim);
+    out.extend(lines.filter(|line| is_long_enough(line) && !is_armour(line)).map(part));
+}
+
+/// `-----BEGIN PRIVATE KEY-----` tells that there is a key, which is evidence, not which one.
+fn is_armour(line: &str) -> bool {
+    line.starts_with("-----") && line.ends_with("-----")
+}
+
+/// Adds a text of several lines with the other line ends, and without those at its own end.
+fn add_line_ends(whole: &str, out: &mut Vec<Part>) {
+    if !whole.contains(['\n', '\r']) {
+        return;
+    }
+    let trimmed = whole.trim_matches(['\n', '\r']);
+    let unix = Zeroizing::new(trimmed.replace("\r\n", "\n"));
+    let dos = Zeroizing::new(unix.replace('\n', "\r\n"));
+    out.extend([part(trimmed), unix, dos].into_iter().filter(|text| is_secret(text)));
+}
