@@ -239,6 +239,29 @@ fn base64_keeps_only_what_others_have_a_share_in() {
     }
 }
 
+fn wrapped(body: &str, width: usize) -> String {
+    let lines: Vec<&str> = (0..body.len()).step_by(width).map(|at| &body[at..body.len().min(at + width)]).collect();
+    lines.join("\n")
+}
+
+// Rule 5.5.
+#[test]
+fn a_private_key_is_found_at_any_width() {
+    let mut random = random(1);
+    let bytes: Vec<u8> = (0..900).map(|_| random.u8(..)).collect();
+    let body = base64(&bytes, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", wrapped(&body, 64));
+    let redactor = Redactor::for_run(&[key]);
+    for width in [12, 48, 63, 65, 76, 100, 2_000] {
+        for line in wrapped(&body[48..], width).lines().filter(|line| line.len() >= 12) {
+            let out = redactor.scrub_str(line);
+            assert!(out.split(MARKER).all(|left| left.len() < 4), "width {width}: {line} became {out}");
+        }
+    }
+    let certificate = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA";
+    assert_eq!(redactor.scrub_str(certificate), certificate);
+}
+
 // Rule 5.5.
 #[test]
 fn a_cut_leaves_no_part_of_a_secret() {

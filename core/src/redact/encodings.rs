@@ -161,6 +161,22 @@ fn add_base64(bytes: &[u8], alignment: usize, alphabet: &[u8; 64], out: &mut Vec
     out.push(text);
 }
 
+/// The text that `encoded` is the base64 or base64url of, padded or not; `None` if it is of none.
+pub(super) fn base64_decoded(encoded: &str) -> Option<Zeroizing<String>> {
+    let mut out = Zeroizing::new(Vec::with_capacity(encoded.len()));
+    let (mut bits, mut held) = (0u32, 0);
+    for byte in encoded.trim_end_matches('=').bytes() {
+        let value = [STANDARD, URL_SAFE].iter().find_map(|alphabet| alphabet.iter().position(|&b| b == byte))?;
+        bits = bits << 6 | value as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held) as u8);
+        }
+    }
+    String::from_utf8(std::mem::take(&mut *out)).ok().map(Zeroizing::new)
+}
+
 /// The six bits from bit `at` on; past the end they are 0.
 fn six_bits(bytes: &[u8], at: usize) -> usize {
     let high = u16::from(bytes[at / 8]) << 8;

@@ -1,6 +1,7 @@
 //! Redaction: no text that came from a server is seen by anyone before it went through here.
 //!
-//! `secrets` says which values are secrets, `parts` which parts of them are, `encodings` in which forms these turn up.
+//! `secrets` says which values are secrets, `parts` and `keys` which parts of them are, `encodings` in which forms these
+//! turn up.
 //! That gives patterns, and the [`Redactor`] finds them all at once: `filter` passes over what cannot be one,
 //! `automaton` reads the rest, `search` joins the two; `span` and `settle` put markers in their places.
 
@@ -8,6 +9,7 @@ mod automaton;
 mod encodings;
 mod filter;
 mod json_text;
+mod keys;
 mod parts;
 mod redactor;
 mod search;

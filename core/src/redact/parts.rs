@@ -1,9 +1,10 @@
 //! The parts of a secret that are secrets themselves (rule 5.5): the lines of a key, the strings of a JSON document,
-//! the password of a URL.
+//! the password of a URL, the credentials of an `Authorization` header.
 
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use super::encodings::base64_decoded;
 use super::secrets::{is_placeholder, is_secret, url_passwords};
 use crate::json::{self, Token};
 
@@ -11,6 +12,9 @@ use crate::json::{self, Token};
 const SHORTEST_PART: usize = 8;
 /// A line of a string of a JSON document in a JSON document: deeper than that nobody hides a secret.
 const DEEPEST: usize = 4;
+
+/// Schemes of HTTP authentication whose credentials are one word.
+const SCHEMES: &[&str] = &["Bearer", "Basic", "Token", "ApiKey", "Api-Key", "DPoP", "PRIVATE-TOKEN"];
 
 type Part = Zeroizing<String>;
 
@@ -27,6 +31,7 @@ pub(super) fn parts(secret: &str) -> Vec<Part> {
                 add_lines(&whole, &mut inner);
             }
             inner.extend(url_passwords(&whole).filter(|p| is_secret(p) && !is_placeholder(p)).map(Zeroizing::new));
+            add_credentials(&whole, &mut inner);
             add_line_ends(&whole, &mut all);
             all.push(whole);
         }
@@ -77,6 +82,18 @@ fn add_lines(whole: &str, out: &mut Vec<Part>) {
 /// `-----BEGIN PRIVATE KEY-----` tells that there is a key, which is evidence, not which one.
 fn is_armour(line: &str) -> bool {
     line.starts_with("-----") && line.ends_with("-----")
+}
+
+/// Adds what follows the scheme in `Bearer TOKEN` or `Basic BASE64` (RFC 9110, section 11.4), and the password in it.
+fn add_credentials(whole: &str, out: &mut Vec<Part>) {
+    let Some((scheme, credentials)) = whole.split_once(' ') else { return };
+    let credentials = credentials.trim();
+    if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) || credentials.contains(char::is_whitespace) {
+        return;
+    }
+    let decoded = base64_decoded(credentials).filter(|_| scheme.eq_ignore_ascii_case("Basic"));
+    let password = decoded.and_then(|pair| pair.split_once(':').map(|(_, password)| part(password)));
+    out.extend([part(credentials)].into_iter().chain(password).filter(|text| is_secret(text) && !is_placeholder(text)));
 }
 
 /// Adds a text of several lines with the other line ends, and without those at its own end.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::encodings::{Pattern, add_forms};
 use super::json_text;
+use super::keys::add_pieces;
 use super::parts::parts;
 use super::search::Search;
 use super::secrets::is_secret;
@@ -59,13 +60,17 @@ impl Redactor {
     /// Looks for the secrets in every form that a run looks for: as they stand, JSON-escaped, percent-encoded, and,
     /// when they are 8 bytes or longer, in base64 and base64url wherever in the encoded data they stand. A secret of
     /// several lines is looked for line by line as well, and one that is JSON string by string (8 characters or
-    /// longer); of one with a URL in it, the URL's password is a secret, too.
+    /// longer); of one with a URL in it, the URL's password is a secret, too, and of an `Authorization` header's value
+    /// what follows the scheme. A private key is found at any line width.
     ///
     /// Hexadecimal, HTML entities and base64 with line breaks in it are not covered.
     pub fn for_run<S: AsRef<str>>(secrets: &[S]) -> Redactor {
         let mut patterns = Vec::new();
         for secret in secrets.iter().map(AsRef::as_ref).filter(|secret| is_secret(secret)) {
-            parts(secret).iter().for_each(|part| add_forms(part, &mut patterns));
+            for part in parts(secret) {
+                add_forms(&part, &mut patterns);
+                add_pieces(&part, &mut patterns);
+            }
         }
         Redactor::of(patterns)
     }
