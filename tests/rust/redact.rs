@@ -95,7 +95,7 @@ fn random_texts_come_out_by_the_book() {
     let seed = fastrand::u64(..);
     let mut random = random(seed);
     let alphabets: [&[char]; 4] = [&['a', 'b'], &['a', 'b', 'c', ' '], &['a', 'é', '🔑'], &['[', 'R', 'x', '}']];
-    for round in 0..4_000 {
+    for round in 0..2_000 {
         let alphabet = alphabets[round % alphabets.len()];
         let secrets: Vec<String> = (0..random.usize(1..6)).map(|_| word(&mut random, alphabet, 1..14)).collect();
         let secrets: Vec<String> =
@@ -131,7 +131,7 @@ fn redacting_twice_changes_nothing_more_and_leaves_no_secret() {
     let seed = fastrand::u64(..);
     let mut random = random(seed);
     let alphabet: Vec<char> = "[]REDxy".chars().collect();
-    for _ in 0..20_000 {
+    for _ in 0..5_000 {
         let secrets: Vec<String> = (0..random.usize(1..5)).map(|_| word(&mut random, &alphabet, 4..9)).collect();
         let mut text = word(&mut random, &alphabet, 0..40);
         for _ in 0..random.usize(0..4) {

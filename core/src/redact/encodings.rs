@@ -41,7 +41,7 @@ const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 struct JsonStyle {
     /// Characters that are written as `\uXXXX`.
     unicode: &'static str,
-    /// Whether everything outside ASCII is, too.
+    /// Whether everything past `~` is, too.
     ascii: bool,
     /// Whether `/` is written as `\/`.
     slash: bool,
@@ -68,7 +68,7 @@ fn in_json(secret: &str, style: &JsonStyle) -> Pattern {
     // Six bytes are the most that one becomes. A buffer that grew would leave a copy behind.
     let mut out = Zeroizing::new(String::with_capacity(secret.len() * 6));
     for character in secret.chars() {
-        if style.unicode.contains(character) || (style.ascii && !character.is_ascii()) {
+        if style.unicode.contains(character) || (style.ascii && character > '~') {
             push_units(&mut out, character, style.digits);
         } else if character == '/' && style.slash {
             out.push_str("\\/");

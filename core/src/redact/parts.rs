@@ -44,8 +44,19 @@ fn part(text: &str) -> Part {
     Zeroizing::new(text.to_owned())
 }
 
+/// As `str::replace`, but in a buffer that never grows: a grown one leaves a copy behind that nobody wipes.
+fn replaced(text: &str, from: &str, to: &str) -> Part {
+    let count = text.matches(from).count();
+    let mut out = Zeroizing::new(String::with_capacity(text.len() + count * to.len()));
+    for (at, piece) in text.split(from).enumerate() {
+        out.push_str(if at > 0 { to } else { "" });
+        out.push_str(piece);
+    }
+    out
+}
+
 fn is_long_enough(text: &str) -> bool {
-    text.chars().nth(SHORTEST_PART - 1).is_some() && !is_placeholder(text)
+    text.chars().nth(SHORTEST_PART - 1).is_some() && is_secret(text) && !is_placeholder(text)
 }
 
 fn is_json(whole: &str) -> bool {
@@ -72,7 +83,7 @@ fn add_strings(whole: &str, out: &mut Vec<Part>) {
 fn add_lines(whole: &str, out: &mut Vec<Part>) {
     if !whole.contains(['\n', '\r']) {
         let spelled_out = whole.starts_with("-----BEGIN ") && whole.contains("\\n");
-        out.extend(spelled_out.then(|| Zeroizing::new(whole.replace("\\r", "").replace("\\n", "\n"))));
+        out.extend(spelled_out.then(|| replaced(&replaced(whole, "\\r", ""), "\\n", "\n")));
         return;
     }
     let lines = whole.split(['\n', '\r']).map(str::trim);
@@ -102,7 +113,7 @@ fn add_line_ends(whole: &str, out: &mut Vec<Part>) {
         return;
     }
     let trimmed = whole.trim_matches(['\n', '\r']);
-    let unix = Zeroizing::new(trimmed.replace("\r\n", "\n"));
-    let dos = Zeroizing::new(unix.replace('\n', "\r\n"));
+    let unix = replaced(trimmed, "\r\n", "\n");
+    let dos = replaced(&unix, "\n", "\r\n");
     out.extend([part(trimmed), unix, dos].into_iter().filter(|text| is_secret(text)));
 }
