@@ -19,6 +19,10 @@ pub use error::{Error, ErrorKind};
 pub use options::{Elicitation, Replay, RunOptions};
 pub use outcome::{Outcome, ServerRole};
 pub use timeline::{Event, EventKind, Ledger, Next, NextEvent, SlotLedger, Subscription, Timestamp, Usage};
+mod json;
+mod redact;
+
+pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_from, redact};
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
 /// behaviour, not of this package: see [`VERSION`].
