@@ -75,7 +75,6 @@ fn string_end(bytes: &[u8]) -> Option<usize> {
 
 /// `json` as `JSON.stringify` writes it: no white space, strings escaped no more than they must be. Numbers stay as
 /// they are spelled.
-#[cfg_attr(not(test), expect(dead_code, reason = "the flattening of content calls it"))]
 pub(crate) fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for token in tokens(json) {

@@ -81,17 +81,17 @@ impl Manifest {
         let servers = self.slots.values().flat_map(|slot| &slot.servers);
         servers.flat_map(|server| &server.headers).flat_map(|(name, value)| value.secrets(name)).collect()
     }
+}
 
-    /// The error of a slot that the manifest does not have.
-    pub(crate) fn slot_not_filled(&self, slot: &str) -> Error {
-        let names: Vec<&str> = self.slots.keys().map(String::as_str).collect();
-        let filled = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
-        let message = format!(
-            "slot '{slot}' has no endpoint in this run's manifest. Filled slots: {filled}. The Service composition \
+/// The error of a slot that the manifest does not fill; `names` are those that it does, sorted.
+pub(crate) fn slot_not_filled<'a>(slot: &str, names: impl Iterator<Item = &'a str>) -> Error {
+    let names: Vec<&str> = names.collect();
+    let filled = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
+    let message = format!(
+        "slot '{slot}' has no endpoint in this run's manifest. Filled slots: {filled}. The Service composition \
              binds an MCP to every required slot; a missing one is a provisioning fault, not something to work around."
-        );
-        Error::new(ErrorKind::SlotNotFilled, one_line(&message))
-    }
+    );
+    Error::new(ErrorKind::SlotNotFilled, one_line(&message))
 }
 
 impl ServerSpec {

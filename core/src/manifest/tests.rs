@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Manifest, ServerSpec, parse};
+use super::{Manifest, ServerSpec, parse, slot_not_filled};
 use crate::error::{Error, ErrorKind};
 
 /// Slot by slot, something of each server.
@@ -133,14 +133,18 @@ fn a_variable_that_is_not_utf8() {
 fn a_slot_that_is_not_filled() {
     let manifest =
         r#"{"runId":"r1","slotFills":{"web_proxy":"http://a"},"endpoints":{"recon":"http://b","none":null}}"#;
-    let error = parse(manifest, &empty).expect("manifest").slot_not_filled("kali");
+    let not_filled = |manifest: &str, slot| {
+        let manifest = parse(manifest, &empty).expect("manifest");
+        slot_not_filled(slot, manifest.slots.keys().map(String::as_str))
+    };
+    let error = not_filled(manifest, "kali");
     assert_eq!(error.kind(), ErrorKind::SlotNotFilled);
     assert_eq!(
         error.message(),
         "slot 'kali' has no endpoint in this run's manifest. Filled slots: recon, web_proxy. The Service composition \
          binds an MCP to every required slot; a missing one is a provisioning fault, not something to work around."
     );
-    let bare = parse(r#"{"runId":"r1"}"#, &empty).expect("manifest");
-    assert!(bare.slot_not_filled("kali").message().contains(" Filled slots: (none). "));
-    assert_eq!(bare.slot_not_filled("a\nb").message().lines().count(), 1);
+    let bare = r#"{"runId":"r1"}"#;
+    assert!(not_filled(bare, "kali").message().contains(" Filled slots: (none). "));
+    assert_eq!(not_filled(bare, "a\nb").message().lines().count(), 1);
 }
