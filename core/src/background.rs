@@ -98,6 +98,10 @@ impl Background {
     pub(crate) fn chore(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) {
         let scope = Scope::new(limit);
         let attachment = self.chores.attach(&scope);
+        if scope.stopped().is_some() {
+            // The run has ended: no pool is started for it again.
+            return;
+        }
         self.spawn(&scope.clone(), move |start| {
             if matches!(start, Start::Go) {
                 work(&scope);

@@ -117,6 +117,9 @@ impl Servers {
     /// Tries the primary again in the background, by a handshake alone, until it answers (rule 6.7).
     fn probe_later(self: &Arc<Self>) {
         let Some(delay) = self.retry_primary_after else { return };
+        if self.closing.is_cancelled() {
+            return;
+        }
         let servers: Weak<Servers> = Arc::downgrade(self);
         self.background.after(delay, move || {
             if let Some(servers) = servers.upgrade() {

@@ -85,7 +85,7 @@ impl Lookup {
             None => None,
         };
         let limit = self.0.remaining().map_err(stopped)?;
-        thread::Builder::new().name("verifi-lookup".into()).stack_size(128 * 1024).spawn(move || {
+        thread::Builder::new().name("verifi-lookup".into()).stack_size(256 * 1024).spawn(move || {
             let _ = sender.send(Looked::Up(target.to_socket_addrs().map(Iterator::collect)));
         })?;
         match receiver.recv_timeout(limit) {
