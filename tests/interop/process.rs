@@ -1,0 +1,76 @@
+//! A foreign server as a process: started on a free port, waited for, ended, its output kept for a failure.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::servers::Server;
+
+pub struct Process {
+    server: Server,
+    address: SocketAddr,
+    child: Child,
+    output: PathBuf,
+}
+
+impl Process {
+    pub fn start(server: Server) -> Process {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let name = format!("{server:?}-{}.log", address.port());
+        let output = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let child = spawn(server, address, &output);
+        let mut process = Process { server, address, child, output };
+        process.wait_until_it_listens();
+        process
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends the process without a word to anyone.
+    pub fn kill(&mut self) {
+        // Neither can fail but for a process that has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again where it was, with nothing of what it knew.
+    pub fn start_again(&mut self) {
+        self.kill();
+        self.child = spawn(self.server, self.address, &self.output);
+        self.wait_until_it_listens();
+    }
+
+    fn wait_until_it_listens(&mut self) {
+        let begun = Instant::now();
+        while TcpStream::connect(self.address).is_err() {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{:?} ended at once: {ended:?}; `make test` installs what it needs", self.server);
+            assert!(begun.elapsed() < Duration::from_secs(60), "{:?} does not listen", self.server);
+            // No event tells that another process listens now.
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        if thread::panicking() {
+            let output = fs::read_to_string(&self.output).unwrap_or_else(|error| error.to_string());
+            println!("{:?} said:\n{output}", self.server);
+        }
+        let _ = fs::remove_file(&self.output);
+    }
+}
+
+fn spawn(server: Server, address: SocketAddr, output: &Path) -> Child {
+    let output = File::options().create(true).append(true).open(output).unwrap();
+    let mut command = server.command(address.port());
+    command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
+    command.spawn().unwrap_or_else(|error| panic!("{server:?} does not start ({error}): `make test` installs it"))
+}
