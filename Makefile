@@ -6,7 +6,7 @@ VENV := .venv
 INTEROP := tests/interop/node_modules/.package-lock.json
 
 # What `make test` runs, each with a runner whose closing lines tests/tally.py reads. A face adds its own.
-SUITES := "cargo test --workspace --locked"
+SUITES := "cargo test --workspace --locked --no-fail-fast"
 
 .PHONY: help demo test lint bench rules clean
 .DEFAULT_GOAL := help

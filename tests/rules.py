@@ -23,7 +23,8 @@ DONE = "1.1-1.5 2.1-2.8 3.1-3.6 3.8-3.11 4.1-4.3 5.1-5.6 6.1-6.7"
 SOURCES = ["core", "ffi", "bindings", "tests"]
 SKIPPED = {"target", "node_modules", ".venv", "dist"}
 NUMBER = r"\d+\.\d+"
-COMMENT = re.compile(rf"^\s*(?://+|#|/\*+|\*)\s*Rules? ({NUMBER}(?:(?:, | and |, and ){NUMBER})*)\.")
+COMMENT = re.compile(rf"^\s*(?://+|#|/\*+|\*)\s*Rules? (?={NUMBER})(.*)")
+LIST = re.compile(rf"{NUMBER}(?:(?:, | and ){NUMBER})*\.(?!\d)")
 # What a comment stands above: the name of the test.
 NAMES = {
     ".rs": re.compile(r"\bfn\s+(\w+)"),
@@ -54,16 +55,20 @@ def done(rule):
 
 def in_source(path):
     """The pairs (rule, test) of a source file."""
-    name = NAMES[path.suffix]
     lines = path.read_text("utf-8").splitlines()
     for at, line in enumerate(lines):
-        if match := COMMENT.match(line):
-            below = (name.search(text) for text in lines[at + 1 : at + 1 + REACH])
-            test = next((found.group(1) for found in below if found), None)
-            if test is None:
-                sys.exit(f"{path.relative_to(ROOT)}:{at + 1}: names rules, but no test follows")
-            for rule in re.findall(NUMBER, match.group(1)):
-                yield rule, test
+        if not (match := COMMENT.match(line)):
+            continue
+        below = lines[at + 1 : at + 1 + REACH]
+        found = ((row, name) for row, text in enumerate(below) for name in NAMES[path.suffix].findall(text))
+        last, test = next(found, (0, None))
+        if path.suffix == ".rs" and not path.is_relative_to(TESTS) and "#[test]" not in "".join(below[:last]):
+            continue  # A comment on the code itself.
+        numbers = LIST.match(match.group(1))
+        if test is None or numbers is None:
+            sys.exit(f"{path.relative_to(ROOT)}:{at + 1}: `Rules 3.4, 3.6.` stands above a test, and in this form")
+        for rule in re.findall(NUMBER, numbers.group()):
+            yield rule, test
 
 
 def in_value(value, name):

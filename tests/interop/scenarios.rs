@@ -50,7 +50,7 @@ pub fn lists_tools(server: Server) {
     for tool in server.tools() {
         assert!(names.iter().any(|name| name == tool), "{tool} is not in {names:?}");
     }
-    assert_eq!(setting.run.ledger().tool_calls, 0);
+    assert_eq!(setting.run.ledger().usage().tool_calls(), 0);
 }
 
 // Rules 2.2, 2.4, 3.1, 3.6.
@@ -61,7 +61,7 @@ pub fn calls_with_good_arguments(server: Server) {
     }
 }
 
-// Rules 2.1, 2.3, 6.1: a complaint is an answer, so the server stays in use.
+// Rules 2.1, 2.3, 6.1. A complaint is an answer: the server stays in use.
 pub fn reports_what_the_tool_or_server_refuses(server: Server) {
     let setting = set_up(server);
     for case in [server.wrong_arguments(), server.unknown_tool()] {
@@ -71,7 +71,8 @@ pub fn reports_what_the_tool_or_server_refuses(server: Server) {
         assert_eq!(result.error.as_deref(), Some(result.text.as_str()));
     }
     assert_succeeds(&setting.slot, &server.echo("still there"));
-    assert_eq!((setting.run.ledger().tool_calls, setting.run.ledger().failures), (3, 2));
+    let usage = setting.run.ledger().usage();
+    assert_eq!((usage.tool_calls(), usage.failures()), (3, 2));
 }
 
 // Rules 2.4, 3.6.
@@ -145,7 +146,7 @@ pub fn shares_one_session_among_parallel_calls(server: Server) {
         }
     });
     assert_eq!(setting.relay.count("\"initialize\""), 1);
-    assert_eq!(setting.run.ledger().tool_calls, CALLS as u64);
+    assert_eq!(setting.run.ledger().usage().tool_calls(), CALLS as u64);
 }
 
 // Rule 3.9.
@@ -166,7 +167,7 @@ pub fn calls_after_the_server_closed_its_idle_connection(server: Server) {
     setting.relay.wait_until_idle_connections_end();
     assert_succeeds(&setting.slot, &server.echo("after"));
     assert_eq!(setting.relay.count("\"initialize\""), 1);
-    assert_eq!(setting.run.ledger().tool_calls, 2);
+    assert_eq!(setting.run.ledger().usage().tool_calls(), 2);
 }
 
 // Rule 3.5. The everything server answers 400 for a session that it does not know, FastMCP 404.
@@ -176,8 +177,8 @@ pub fn opens_a_new_session_after_a_restart(server: Server) {
     setting.process.start_again();
     assert_succeeds(&setting.slot, &server.echo("after"));
     assert_eq!(setting.relay.count("\"initialize\""), 2);
-    let ledger = setting.run.ledger();
-    assert_eq!((ledger.tool_calls, ledger.failures), (2, 0));
+    let usage = setting.run.ledger().usage();
+    assert_eq!((usage.tool_calls(), usage.failures()), (2, 0));
 }
 
 // Rules 4.1, 6.3.
@@ -188,8 +189,8 @@ pub fn finds_the_server_again_after_an_outage(server: Server) {
     assert_eq!(call(&setting.slot, &server.echo("during")).outcome, Outcome::Unreachable);
     setting.process.start_again();
     assert_succeeds(&setting.slot, &server.echo("after"));
-    let ledger = setting.run.ledger();
-    assert_eq!((ledger.tool_calls, ledger.failures), (3, 1));
+    let usage = setting.run.ledger().usage();
+    assert_eq!((usage.tool_calls(), usage.failures()), (3, 1));
 }
 
 // Rule 3.11.

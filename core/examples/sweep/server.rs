@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::{io, thread};
 
 use serde_json::{Value, json};
@@ -23,6 +24,7 @@ struct Shared {
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
+    acceptor: JoinHandle<()>,
 }
 
 impl Server {
@@ -33,26 +35,32 @@ impl Server {
         let connections = Mutex::default();
         let shared = Arc::new(Shared { workspace: workspace.into(), dead: AtomicBool::new(false), connections });
         let for_thread = Arc::clone(&shared);
-        thread::spawn(move || accept(&listener, &for_thread));
-        Ok(Server { address, shared })
+        let acceptor = thread::spawn(move || accept(listener, &for_thread));
+        Ok(Server { address, shared, acceptor })
     }
 
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
 
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// Ends as a crash would: the port is closed and every connection cut.
-    pub fn kill(&self) {
+    pub fn kill(self) {
         self.shared.dead.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits in accept, so that it lets go of the port. Refused, it has done so already.
+        // Wakes the thread that waits in accept, so that it lets go of the port.
         let _ = TcpStream::connect(self.address);
+        let _ = self.acceptor.join();
         for connection in self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = connection.shutdown(Shutdown::Both);
         }
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+/// Takes ownership of the listener, so that the port is closed when it returns.
+fn accept(listener: TcpListener, shared: &Arc<Shared>) {
     for connection in listener.incoming().map_while(Result::ok) {
         if shared.dead.load(Ordering::SeqCst) {
             return;
