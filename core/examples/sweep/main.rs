@@ -56,11 +56,11 @@ fn sweep(workspace: &Path, screen: &Screen) -> Result<(), Box<dyn Error>> {
     });
     let failovers = failovers.map_err(|_| "the timeline could not be shown")?;
 
-    println!();
+    screen.line("");
     let adds_up = timeline::ledger(&run.ledger(), screen);
-    println!();
-    println!("failovers announced: {failovers}");
-    println!("secrets replaced: {}, let through: {}", harness.redactions, harness.leaks);
+    screen.line("");
+    screen.line(&format!("failovers announced: {failovers}"));
+    screen.line(&format!("secrets replaced: {}, let through: {}", harness.redactions, harness.leaks));
     check(adds_up, "the ledger does not add up")?;
     check(failovers == 1, "the failover was not announced once")?;
     check(harness.redactions > 0 && harness.leaks == 0, "the secret was not scrubbed")

@@ -1,7 +1,7 @@
 //! What the demo prints: lines that fit the terminal, in colour where there is one.
 
 use std::env;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
 /// Below this many columns the timeline leaves out what it can.
@@ -42,9 +42,16 @@ impl Screen {
         Screen { width: width.unwrap_or(WITHOUT_TERMINAL), coloured: terminal && !wants_none }
     }
 
+    pub fn line(&self, text: &str) {
+        // Whoever reads may have gone, as in `make demo | head`: the run goes on.
+        let _ = writeln!(stdout(), "{text}");
+    }
+
     pub fn title(&self, text: &str) {
-        println!("{}", self.cut(text, self.width));
-        println!("{}", self.paint(Colour::Grey, &"─".repeat(self.width.min(WIDE))));
+        for line in wrap(text, self.width) {
+            self.line(&line);
+        }
+        self.line(&self.paint(Colour::Grey, &"─".repeat(self.width.min(WIDE))));
     }
 
     pub fn row(&self, row: &Row) {
@@ -53,24 +60,24 @@ impl Screen {
         let (slot, server, tool) = (row.slot, row.server, row.tool);
         if self.width < WIDE {
             let time = self.paint(Colour::Grey, &clock(row.time)[..8]);
-            println!("{time} {slot} {tool:<11} {outcome} {latency:>8} {bytes:>8}");
+            self.line(&format!("{time} {slot} {tool:<11} {outcome} {latency:>8} {bytes:>8}"));
         } else {
             let time = self.paint(Colour::Grey, clock(row.time));
-            println!("{time}  {slot:<5} {server:<9} {tool:<12} {outcome}  {latency:>9}  {bytes:>9}");
+            self.line(&format!("{time}  {slot:<5} {server:<9} {tool:<12} {outcome}  {latency:>9}  {bytes:>9}"));
         }
     }
 
     /// A line below a row. It is cut where the terminal ends.
     pub fn note(&self, colour: Colour, text: &str) {
         let indent = if self.width < WIDE { 9 } else { 14 };
-        let text = self.cut(text, self.width.saturating_sub(indent));
-        println!("{:indent$}{}", "", self.paint(colour, &text));
+        let text = cut(text, self.width.saturating_sub(indent));
+        self.line(&format!("{:indent$}{}", "", self.paint(colour, &text)));
     }
 
     /// News that must not be overlooked: broken into lines rather than cut.
     pub fn announce(&self, text: &str) {
         for line in wrap(text, self.width.saturating_sub(2)) {
-            println!("{}", self.paint(Colour::Magenta, &format!("! {line}")));
+            self.line(&self.paint(Colour::Magenta, &format!("! {line}")));
         }
     }
 
@@ -83,13 +90,13 @@ impl Screen {
         let total = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
         for (index, row) in rows.iter().enumerate() {
             if index == 1 || index + 1 == rows.len() {
-                println!("{}", self.paint(Colour::Grey, &"─".repeat(total)));
+                self.line(&self.paint(Colour::Grey, &"─".repeat(total)));
             }
             let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
                 0 | 1 => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
             });
-            println!("{}", cells.collect::<Vec<_>>().join("  "));
+            self.line(&cells.collect::<Vec<_>>().join("  "));
         }
     }
 
@@ -100,14 +107,14 @@ impl Screen {
             _ => format!("\x1b[{}m{text}\x1b[0m", colour as u8),
         }
     }
+}
 
-    fn cut(&self, text: &str, width: usize) -> String {
-        if text.chars().count() <= width {
-            return text.to_owned();
-        }
-        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-        format!("{kept}…")
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
     }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
 }
 
 pub fn milliseconds(value: f64) -> String {

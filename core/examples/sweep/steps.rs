@@ -67,11 +67,14 @@ fn unwrap(text: &str) -> Option<(i32, &str)> {
     Some((code.parse().ok()?, output))
 }
 
+/// The first line, without the white space that lines up columns, and how many more there are.
 fn summary(output: &str) -> String {
     let mut lines = output.lines();
-    let first = lines.next().unwrap_or("no output");
+    let first: Vec<&str> = lines.next().unwrap_or("no output").split_whitespace().collect();
+    let first = first.join(" ");
     match lines.count() {
-        0 => first.to_owned(),
+        0 => first,
+        1 => format!("{first} (and 1 more line)"),
         more => format!("{first} (and {more} more lines)"),
     }
 }
