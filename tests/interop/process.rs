@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::servers::Server;
 pub struct Process {
     server: Server,
     address: SocketAddr,
-    child: Child,
+    child: Mutex<Child>,
     output: PathBuf,
 }
 
@@ -21,10 +22,21 @@ impl Process {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let name = format!("{server:?}-{}.log", address.port());
         let output = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let child = spawn(server, address, &output);
-        let mut process = Process { server, address, child, output };
+        let child = Mutex::new(spawn(server, address, &output));
+        let process = Process { server, address, child, output };
         process.wait_until_it_listens();
         process
+    }
+
+    /// One process for the tests that leave it alone. It ends with the last of those that run at the time.
+    pub fn shared(server: Server) -> Arc<Process> {
+        static RUNNING: [Mutex<Weak<Process>>; 2] = [Mutex::new(Weak::new()), Mutex::new(Weak::new())];
+        let mut running = RUNNING[server as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        running.upgrade().unwrap_or_else(|| {
+            let process = Arc::new(Process::start(server));
+            *running = Arc::downgrade(&process);
+            process
+        })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -32,25 +44,34 @@ impl Process {
     }
 
     /// Ends the process without a word to anyone.
-    pub fn kill(&mut self) {
+    pub fn kill(&self) {
+        let mut child = self.child.lock().unwrap();
         // Neither can fail but for a process that has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = child.kill();
+        let _ = child.wait();
     }
 
     /// Starts it again where it was, with nothing of what it knew.
-    pub fn start_again(&mut self) {
+    pub fn start_again(&self) {
         self.kill();
-        self.child = spawn(self.server, self.address, &self.output);
+        *self.child.lock().unwrap() = spawn(self.server, self.address, &self.output);
         self.wait_until_it_listens();
     }
 
-    fn wait_until_it_listens(&mut self) {
+    /// What it has written so far.
+    pub fn output(&self) -> String {
+        let text = fs::read_to_string(&self.output).unwrap_or_else(|error| error.to_string());
+        format!("{:?} said:\n{text}", self.server)
+    }
+
+    fn wait_until_it_listens(&self) {
         let begun = Instant::now();
         while !listens(self.address) {
-            let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "{:?} ended at once: {ended:?}; `make test` installs what it needs", self.server);
-            assert!(begun.elapsed() < Duration::from_secs(60), "{:?} does not listen", self.server);
+            let ended = self.child.lock().unwrap().try_wait().unwrap();
+            let waited = begun.elapsed();
+            if ended.is_some() || waited > Duration::from_secs(60) {
+                panic!("not up after {waited:?} ({ended:?}); `make test` installs what it needs\n{}", self.output());
+            }
             // No event tells that another process listens now.
             thread::sleep(Duration::from_millis(20));
         }
@@ -60,10 +81,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        if thread::panicking() {
-            let output = fs::read_to_string(&self.output).unwrap_or_else(|error| error.to_string());
-            println!("{:?} said:\n{output}", self.server);
-        }
         let _ = fs::remove_file(&self.output);
     }
 }

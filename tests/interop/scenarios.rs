@@ -13,20 +13,38 @@ use crate::servers::{Case, Server};
 
 /// A server, a relay before it, and a run whose slot leads to the relay.
 struct Setting {
-    process: Process,
+    process: Arc<Process>,
     relay: Relay,
     run: Run,
     slot: Slot,
 }
 
+impl Setting {
+    fn new(process: Arc<Process>) -> Setting {
+        let relay = Relay::to(process.address());
+        let manifest = json!({"runId": "interop", "slotFills": {"kali": relay.url()}});
+        let options = RunOptions { timeout: Duration::from_secs(20), ..RunOptions::default() };
+        let run = Run::open(&manifest.to_string(), options).unwrap();
+        let slot = run.mcp("kali").unwrap();
+        Setting { process, relay, run, slot }
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            println!("{}", self.process.output());
+        }
+    }
+}
+
 fn set_up(server: Server) -> Setting {
-    let process = Process::start(server);
-    let relay = Relay::to(process.address());
-    let manifest = json!({"runId": "interop", "slotFills": {"kali": relay.url()}});
-    let options = RunOptions { timeout: Duration::from_secs(20), ..RunOptions::default() };
-    let run = Run::open(&manifest.to_string(), options).unwrap();
-    let slot = run.mcp("kali").unwrap();
-    Setting { process, relay, run, slot }
+    Setting::new(Process::shared(server))
+}
+
+/// With a server that no other test uses, to be ended and started again.
+fn set_up_alone(server: Server) -> Setting {
+    Setting::new(Arc::new(Process::start(server)))
 }
 
 fn call(slot: &Slot, case: &Case) -> ToolResult {
@@ -172,7 +190,7 @@ pub fn calls_after_the_server_closed_its_idle_connection(server: Server) {
 
 // Rule 3.5. The everything server answers 400 for a session that it does not know, FastMCP 404.
 pub fn opens_a_new_session_after_a_restart(server: Server) {
-    let mut setting = set_up(server);
+    let setting = set_up_alone(server);
     assert_succeeds(&setting.slot, &server.echo("before"));
     setting.process.start_again();
     assert_succeeds(&setting.slot, &server.echo("after"));
@@ -183,7 +201,7 @@ pub fn opens_a_new_session_after_a_restart(server: Server) {
 
 // Rules 4.1, 6.3.
 pub fn finds_the_server_again_after_an_outage(server: Server) {
-    let mut setting = set_up(server);
+    let setting = set_up_alone(server);
     assert_succeeds(&setting.slot, &server.echo("before"));
     setting.process.kill();
     assert_eq!(call(&setting.slot, &server.echo("during")).outcome, Outcome::Unreachable);
