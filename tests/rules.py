@@ -23,7 +23,7 @@ DONE = "1.1-1.5 2.1-2.8 3.1-3.6 3.8-3.11 4.1-4.3 5.1-5.6 6.1-6.7"
 SOURCES = ["core", "ffi", "bindings", "tests"]
 SKIPPED = {"target", "node_modules", ".venv", "dist"}
 NUMBER = r"\d+\.\d+"
-COMMENT = re.compile(rf"^\s*(?://+|#|/\*+|\*)\s*Rules? (?={NUMBER})(.*)")
+COMMENT = re.compile(rf"^\s*(//+|#|/\*+|\*)\s*Rules? (?={NUMBER})(.*)")
 LIST = re.compile(rf"{NUMBER}(?:(?:, | and ){NUMBER})*\.(?!\d)")
 # What a comment stands above: the name of the test.
 NAMES = {
@@ -62,9 +62,10 @@ def in_source(path):
         below = lines[at + 1 : at + 1 + REACH]
         found = ((row, name) for row, text in enumerate(below) for name in NAMES[path.suffix].findall(text))
         last, test = next(found, (0, None))
-        if path.suffix == ".rs" and not path.is_relative_to(TESTS) and "#[test]" not in "".join(below[:last]):
-            continue  # A comment on the code itself.
-        numbers = LIST.match(match.group(1))
+        on_code = match.group(1) == "///" or not path.is_relative_to(TESTS)
+        if path.suffix == ".rs" and on_code and "#[test]" not in "".join(below[:last]):
+            continue
+        numbers = LIST.match(match.group(2))
         if test is None or numbers is None:
             sys.exit(f"{path.relative_to(ROOT)}:{at + 1}: `Rules 3.4, 3.6.` stands above a test, and in this form")
         for rule in re.findall(NUMBER, numbers.group()):
