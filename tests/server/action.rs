@@ -61,28 +61,26 @@ pub enum Word {
 
 /// What `await` waits for.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Condition {
     /// So many requests that fit have arrived, over all connections.
     pub request: Option<Match>,
     /// How many.
-    #[serde(default = "one")]
     pub count: usize,
     /// The test has released the gate of this name.
     pub gate: Option<String>,
     /// So many connections were closed by the client.
     pub client_closed: Option<usize>,
+    /// So many connections were closed by the server.
+    pub server_closed: Option<usize>,
     /// Waiting longer is a fault of the test.
-    #[serde(default = "limit")]
     pub limit_ms: u64,
 }
 
-fn one() -> usize {
-    1
-}
-
-fn limit() -> u64 {
-    10_000
+impl Default for Condition {
+    fn default() -> Condition {
+        Condition { request: None, count: 1, gate: None, client_closed: None, server_closed: None, limit_ms: 10_000 }
+    }
 }
 
 /// How bytes are written: in pieces, with a pause between them.

@@ -180,7 +180,7 @@ impl<'a> Exchange<'a> {
         let id = serde_json::from_str::<serde_json::Value>(&request).ok().map(|request| request["id"].clone());
         let answer = serde_json::json!({"id": id, "method": {"$absent": true}});
         let wanted = Match { body: Some(answer), ..Match::default() };
-        self.wait(&Condition { request: Some(wanted), count: 1, gate: None, client_closed: None, limit_ms: 10_000 })
+        self.wait(&Condition { request: Some(wanted), ..Condition::default() })
     }
 
     fn respond(&mut self, message: String) -> Result<(), Ended> {

@@ -12,6 +12,8 @@ mod mcp;
 mod payload;
 mod prebuilt;
 mod request;
+#[path = "../scenarios/mod.rs"]
+pub mod scenarios;
 mod script;
 mod server;
 mod shared;

@@ -229,12 +229,13 @@ impl State {
         let arrived = |wanted: &Match| self.requests.iter().filter(|request| wanted.fits(request)).count();
         condition.request.as_ref().is_none_or(|wanted| arrived(wanted) >= condition.count)
             && condition.gate.as_ref().is_none_or(|gate| self.gates.contains(gate))
-            && condition.client_closed.is_none_or(|count| self.closed_by_client() >= count)
+            && condition.client_closed.is_none_or(|count| self.closed_by(Side::Client) >= count)
+            && condition.server_closed.is_none_or(|count| self.closed_by(Side::Server) >= count)
     }
 
-    /// How many connections the client has closed.
-    pub fn closed_by_client(&self) -> usize {
-        self.connections.iter().filter(|c| matches!(c.closed, Some((_, Side::Client)))).count()
+    /// How many connections that side has closed.
+    fn closed_by(&self, side: Side) -> usize {
+        self.connections.iter().filter(|connection| connection.closed.is_some_and(|(_, by)| by == side)).count()
     }
 }
 

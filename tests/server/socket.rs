@@ -11,6 +11,9 @@ use socket2::SockRef;
 /// How long a write may take before the client counts as gone.
 const WRITE_LIMIT: Duration = Duration::from_secs(60);
 
+/// How much is read at once.
+const READ: usize = 16 * 1024;
+
 /// What came of reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Got {
@@ -31,6 +34,9 @@ pub struct Socket {
     /// The server has let the connection go while it was idle.
     pub ended_by_server: bool,
     reset: bool,
+    buffer: Box<[u8]>,
+    /// The read timeout that the kernel knows of.
+    limit: Option<Duration>,
 }
 
 impl Socket {
@@ -38,24 +44,32 @@ impl Socket {
     pub fn new(stream: Arc<TcpStream>, tls: Option<ServerConnection>) -> io::Result<Socket> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_LIMIT))?;
-        Ok(Socket { stream, tls: tls.map(Box::new), pending: Vec::new(), ended_by_server: false, reset: false })
+        Ok(Socket {
+            stream,
+            tls: tls.map(Box::new),
+            pending: Vec::new(),
+            ended_by_server: false,
+            reset: false,
+            buffer: vec![0; READ].into_boxed_slice(),
+            limit: None,
+        })
     }
 
     /// Reads what is there into `pending`, waiting for it up to `limit`, or for ever.
     pub fn read(&mut self, limit: Option<Duration>) -> Got {
         let limit = limit.map(|limit| limit.max(Duration::from_millis(1)));
-        if self.stream.set_read_timeout(limit).is_err() {
+        if limit != self.limit && self.stream.set_read_timeout(limit).is_err() {
             return Got::Closed;
         }
-        let mut buffer = [0; 16 * 1024];
+        self.limit = limit;
         let read = match &mut self.tls {
-            None => (&*self.stream).read(&mut buffer),
-            Some(tls) => rustls::Stream::new(&mut **tls, &mut &*self.stream).read(&mut buffer),
+            None => (&*self.stream).read(&mut self.buffer),
+            Some(tls) => rustls::Stream::new(&mut **tls, &mut &*self.stream).read(&mut self.buffer),
         };
         match read {
             Ok(0) => Got::Closed,
             Ok(length) => {
-                self.pending.extend_from_slice(&buffer[..length]);
+                self.pending.extend_from_slice(&self.buffer[..length]);
                 Got::Bytes
             }
             Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Got::Nothing,
