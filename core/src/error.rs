@@ -21,13 +21,8 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [ErrorKind; 5] = [
-        ErrorKind::Manifest,
-        ErrorKind::Options,
-        ErrorKind::SlotNotFilled,
-        ErrorKind::ListTools,
-        ErrorKind::Journal,
-    ];
+    pub const ALL: [ErrorKind; 5] =
+        [ErrorKind::Manifest, ErrorKind::Options, ErrorKind::SlotNotFilled, ErrorKind::ListTools, ErrorKind::Journal];
 
     /// The kind's name, as every language shows it.
     pub fn as_str(self) -> &'static str {

@@ -4,9 +4,44 @@
 //! never fails in the Rust sense: whatever happens comes back as a [`ToolResult`], and every call that was put to a
 //! server is on the run's ledger and timeline.
 
+mod arguments;
+mod attempt;
+mod background;
+mod calls;
+mod cancel;
 mod error;
+mod failover;
+mod http;
+mod json;
+mod lock;
+mod manifest;
+mod mcp;
+mod member;
+mod names;
+mod options;
+mod outcome;
+mod process;
+mod redact;
+mod result;
+mod run;
+mod servers;
+mod slot;
+mod timeline;
+mod tools;
 
+pub use arguments::Arguments;
+pub use cancel::CancelToken;
 pub use error::{Error, ErrorKind};
+pub use failover::ServerState;
+pub use options::{Elicitation, Replay, RunOptions};
+pub use outcome::{Outcome, ServerRole};
+pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_from, redact};
+pub use result::ToolResult;
+pub use run::Run;
+pub use servers::ServerHealth;
+pub use slot::{CallFuture, CallOptions, ListFuture, ListOptions, Progress, ProgressFn, Slot};
+pub use timeline::{Event, EventKind, Ledger, Next, NextEvent, SlotLedger, Subscription, Timestamp, Usage};
+pub use tools::ToolDefinition;
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire
 /// behaviour, not of this package: see [`VERSION`].

@@ -73,13 +73,23 @@ pub struct Condition {
     pub client_closed: Option<usize>,
     /// So many connections were closed by the server.
     pub server_closed: Option<usize>,
+    /// So many connections were closed by either.
+    pub closed: Option<usize>,
     /// Waiting longer is a fault of the test.
     pub limit_ms: u64,
 }
 
 impl Default for Condition {
     fn default() -> Condition {
-        Condition { request: None, count: 1, gate: None, client_closed: None, server_closed: None, limit_ms: 10_000 }
+        Condition {
+            request: None,
+            count: 1,
+            gate: None,
+            client_closed: None,
+            server_closed: None,
+            closed: None,
+            limit_ms: 10_000,
+        }
     }
 }
 

@@ -1,0 +1,155 @@
+//! One attempt at one server. Whatever comes of it is scrubbed and booked here, and nowhere else: no call can go past
+//! the ledger, and nothing unscrubbed leaves.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::cancel::{Scope, Stop};
+use crate::mcp::{BodyHead, Failure, Reply, Server, ToolCall, flatten, rpc_error_text};
+use crate::outcome::{Outcome, ServerRole};
+use crate::redact::{Redactor, Scrubbed};
+use crate::result::Raw;
+use crate::timeline::{Draft, EventKind, Timeline};
+
+/// The most characters of a body that an error shows.
+const SHOWN_BODY: usize = 200;
+
+/// What came of an attempt. All text is scrubbed.
+pub(crate) struct Attempt {
+    pub(crate) outcome: Outcome,
+    pub(crate) text: String,
+    pub(crate) error: Option<String>,
+    pub(crate) raw: Option<Raw>,
+    pub(crate) redactions: u64,
+    pub(crate) may_have_run: bool,
+    /// The server lives: it answered the call, in whatever way.
+    pub(crate) is_answer: bool,
+    /// The connection failed: the server may have gone and come back as another.
+    pub(crate) is_lost: bool,
+}
+
+/// Where an attempt goes, for its events.
+pub(crate) struct Target<'a> {
+    pub(crate) slot: &'a Arc<str>,
+    /// Scrubbed.
+    pub(crate) tool: &'a Arc<str>,
+    pub(crate) role: ServerRole,
+    pub(crate) server: &'a Arc<Server>,
+}
+
+/// Makes the attempt.
+pub(crate) fn attempt(
+    timeline: &Timeline,
+    redactor: &Redactor,
+    target: &Target,
+    scope: &Arc<Scope>,
+    call: &ToolCall,
+) -> Attempt {
+    let Target { slot, tool, role, server } = target;
+    let draft = |kind| Draft::new(kind).slot(slot).tool(tool).server(*role, server.shown());
+    let started = Instant::now();
+    let id = timeline.record(draft(EventKind::CallStarted)).seq;
+    let outcome = catch_unwind(AssertUnwindSafe(|| server.call(scope, call)));
+    let attempt = match outcome {
+        Ok(Ok(reply)) if reply.is_error() => Attempt::refused(reply, redactor),
+        Ok(Ok(reply)) => Attempt::answered(reply, redactor),
+        Ok(Err(failure)) => Attempt::failed(&failure, server.shown(), scope, redactor),
+        Err(_) => Attempt::failed(&Failure::internal(), server.shown(), scope, redactor),
+    };
+    let finished = draft(EventKind::CallFinished).call(id).outcome(attempt.outcome).latency(started.elapsed());
+    let finished = match attempt.outcome {
+        Outcome::Ok | Outcome::ToolError | Outcome::Refused => finished.evidence_bytes(attempt.text.len() as u64),
+        _ => finished,
+    };
+    timeline.record(match &attempt.error {
+        Some(error) => finished.error(error),
+        None => finished,
+    });
+    attempt
+}
+
+impl Attempt {
+    fn answered(reply: Reply, redactor: &Redactor) -> Attempt {
+        let content = flatten(reply.text());
+        let Scrubbed { text, redactions } = redactor.scrub(content.text);
+        let (outcome, error) = match (content.is_error, text.is_empty()) {
+            (false, _) => (Outcome::Ok, None),
+            (true, true) => (Outcome::ToolError, Some("tool reported an error".to_string())),
+            (true, false) => (Outcome::ToolError, Some(text.clone())),
+        };
+        let raw = Some(reply.into_raw(redactor));
+        Attempt { outcome, text, error, raw, redactions, may_have_run: false, is_answer: true, is_lost: false }
+    }
+
+    fn refused(reply: Reply, redactor: &Redactor) -> Attempt {
+        let Scrubbed { text: error, redactions } = redactor.scrub(rpc_error_text(reply.text()));
+        Attempt {
+            outcome: Outcome::Refused,
+            text: String::new(),
+            error: Some(error),
+            raw: Some(reply.into_raw(redactor)),
+            redactions,
+            may_have_run: false,
+            is_answer: true,
+            is_lost: false,
+        }
+    }
+
+    fn failed(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Attempt {
+        let Told { outcome, error, redactions } = tell(failure, endpoint, scope, redactor);
+        let (may_have_run, is_answer) = match failure {
+            Failure::Stopped { sent, .. } | Failure::Unreachable { sent, .. } => (*sent, false),
+            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } => (true, true),
+        };
+        Attempt {
+            outcome,
+            text: String::new(),
+            error: Some(error),
+            raw: None,
+            redactions,
+            may_have_run,
+            is_answer,
+            is_lost: failure.is_lost(),
+        }
+    }
+}
+
+/// A failure in words, scrubbed.
+pub(crate) struct Told {
+    pub(crate) outcome: Outcome,
+    pub(crate) error: String,
+    pub(crate) redactions: u64,
+}
+
+pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Told {
+    let no_body = BodyHead::default();
+    let (outcome, what, head) = match failure {
+        Failure::Stopped { stop: Stop::Deadline, .. } => {
+            (Outcome::TimedOut, format!("tool call timed out after {} ms", scope.timeout().as_millis()), &no_body)
+        }
+        Failure::Stopped { stop: Stop::Cancelled, .. } => {
+            (Outcome::Cancelled, "the call was cancelled".to_string(), &no_body)
+        }
+        Failure::Stopped { stop: Stop::Closed, .. } => (Outcome::Cancelled, "the run was closed".into(), &no_body),
+        Failure::Unreachable { reason, head, .. } => (Outcome::Unreachable, reason.clone(), head),
+        Failure::CancelledByServer { reason } => {
+            (Outcome::Cancelled, format!("cancelled by the server: {reason}"), &no_body)
+        }
+        Failure::TooLarge { limit } => {
+            (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"), &no_body)
+        }
+    };
+    let Scrubbed { text: mut error, redactions } = redactor.scrub(format!("{endpoint}: {what}"));
+    // Scrubbed before it is cut, so that no part of a secret is left at the cut.
+    let body = match head.is_cut {
+        true => redactor.scrub_cut(&head.text),
+        false => redactor.scrub_str(&head.text).into_owned(),
+    };
+    let shown: String = body.trim().chars().take(SHOWN_BODY).collect();
+    if !shown.is_empty() {
+        error.push_str(": ");
+        error.push_str(&shown);
+    }
+    Told { outcome, error, redactions }
+}

@@ -1,0 +1,119 @@
+//! Which server next. A server that could not be reached is dead for the rest of the run; when all are, each call tries
+//! them all again, so that a restart is found.
+
+use std::sync::Mutex;
+
+use serde::Serialize;
+
+use crate::lock::Lock;
+use crate::timeline::Timestamp;
+
+/// The servers that a call goes to, in order: those that live, or all when none does.
+fn plan(dead: &[bool]) -> Vec<usize> {
+    let all_dead = dead.iter().all(|dead| *dead);
+    (0..dead.len()).filter(|server| all_dead || !dead[*server]).collect()
+}
+
+/// What verifi knows of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerState {
+    /// No call has ended on it yet.
+    Unused,
+    /// It answered the last time.
+    Healthy,
+    /// It could not be reached: calls go past it while another lives.
+    Dead,
+}
+
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) state: ServerState,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) reason: Option<String>,
+}
+
+/// The state of a slot's servers.
+pub(crate) struct Standing {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    servers: Vec<Known>,
+    /// Whether `mcp.fallback_used` was told: once a run.
+    told_fallback: bool,
+    /// Whether `mcp.no_healthy_tool` was told since a server last answered.
+    told_none: bool,
+}
+
+impl Standing {
+    pub(crate) fn new(servers: usize) -> Standing {
+        let unused = Known { state: ServerState::Unused, since: None, reason: None };
+        Standing { inner: Mutex::new(Inner { servers: vec![unused; servers], told_fallback: false, told_none: false }) }
+    }
+
+    pub(crate) fn plan(&self) -> Vec<usize> {
+        let inner = self.inner.locked();
+        plan(&inner.servers.iter().map(|known| known.state == ServerState::Dead).collect::<Vec<_>>())
+    }
+
+    pub(crate) fn none_lives(&self) -> bool {
+        self.inner.locked().servers.iter().all(|known| known.state == ServerState::Dead)
+    }
+
+    pub(crate) fn is_dead(&self, server: usize) -> bool {
+        self.inner.locked().servers[server].state == ServerState::Dead
+    }
+
+    /// The server answered. True when it was dead before.
+    pub(crate) fn answered(&self, server: usize) -> bool {
+        let mut inner = self.inner.locked();
+        inner.told_none = false;
+        let known = &mut inner.servers[server];
+        let before = known.state;
+        if before != ServerState::Healthy {
+            *known = Known { state: ServerState::Healthy, since: Some(Timestamp::now()), reason: None };
+        }
+        before == ServerState::Dead
+    }
+
+    /// The server could not be reached. `reason` is scrubbed. True when it was not dead before.
+    pub(crate) fn failed(&self, server: usize, reason: &str) -> bool {
+        let mut inner = self.inner.locked();
+        let known = &mut inner.servers[server];
+        let is_news = known.state != ServerState::Dead;
+        let since = if is_news { Some(Timestamp::now()) } else { known.since };
+        *known = Known { state: ServerState::Dead, since, reason: Some(reason.to_string()) };
+        is_news
+    }
+
+    /// Whether the use of a fallback must still be told. True once.
+    pub(crate) fn tell_fallback(&self) -> bool {
+        !std::mem::replace(&mut self.inner.locked().told_fallback, true)
+    }
+
+    /// Whether it must be told that no server is left. True once until a server answers.
+    pub(crate) fn tell_none(&self) -> bool {
+        !std::mem::replace(&mut self.inner.locked().told_none, true)
+    }
+
+    pub(crate) fn list(&self) -> Vec<Known> {
+        self.inner.locked().servers.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Rules 6.1, 6.3.
+    #[test]
+    fn the_living_come_in_order_and_all_when_none_lives() {
+        assert_eq!(plan(&[false]), [0]);
+        assert_eq!(plan(&[true]), [0]);
+        assert_eq!(plan(&[false, false]), [0, 1]);
+        assert_eq!(plan(&[true, false, false]), [1, 2]);
+        assert_eq!(plan(&[false, true, false]), [0, 2]);
+        assert_eq!(plan(&[true, true, true]), [0, 1, 2]);
+    }
+}

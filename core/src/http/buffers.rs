@@ -1,0 +1,116 @@
+//! The buffers of one connection. They start small, since a thousand calls may wait at once, and grow with what flows.
+
+use ureq::unversioned::transport::Buffers;
+use zeroize::Zeroize;
+
+const SMALLEST: usize = 4 * 1024;
+const LARGEST_INPUT: usize = 256 * 1024;
+/// Output is held back up to here, so that the head and the body of a request go out in one write.
+const HELD_OUTPUT: usize = 32 * 1024;
+/// Room that is offered for the next piece of output.
+const OUTPUT_ROOM: usize = 2 * 1024;
+
+/// The output holds the headers of the manifest, which may be secrets: it is zeroed at the end.
+#[derive(Default)]
+pub(super) struct ConnectionBuffers {
+    input: Vec<u8>,
+    read: usize,
+    filled: usize,
+    progress: bool,
+    output: Vec<u8>,
+    held: usize,
+    room: usize,
+}
+
+impl ConnectionBuffers {
+    /// Holds `amount` more bytes of output back. True when they should be sent now.
+    pub(super) fn hold(&mut self, amount: usize) -> bool {
+        if amount == 0 {
+            // A header line did not fit: offer more room next time.
+            self.room = (self.room * 2).max(2 * OUTPUT_ROOM);
+        }
+        self.held += amount;
+        self.held >= HELD_OUTPUT
+    }
+
+    pub(super) fn held(&self) -> &[u8] {
+        &self.output[..self.held]
+    }
+
+    pub(super) fn sent(&mut self) {
+        self.held = 0;
+    }
+
+    pub(super) fn has_input(&self) -> bool {
+        self.read < self.filled
+    }
+
+    /// Gives the memory back that a large exchange took.
+    pub(super) fn shrink(&mut self) {
+        if self.input.len() > SMALLEST && !self.has_input() {
+            *self = ConnectionBuffers::default();
+        }
+    }
+}
+
+impl Drop for ConnectionBuffers {
+    fn drop(&mut self) {
+        self.output.zeroize();
+    }
+}
+
+impl Buffers for ConnectionBuffers {
+    fn output(&mut self) -> &mut [u8] {
+        let needed = self.held + self.room.max(OUTPUT_ROOM);
+        if self.output.len() < needed {
+            self.output.resize(needed, 0);
+        }
+        &mut self.output[self.held..]
+    }
+
+    fn input(&self) -> &[u8] {
+        &self.input[self.read..self.filled]
+    }
+
+    fn input_append_buf(&mut self) -> &mut [u8] {
+        if self.read == self.filled {
+            (self.read, self.filled) = (0, 0);
+        } else if self.filled == self.input.len() && self.read > 0 {
+            self.input.copy_within(self.read..self.filled, 0);
+            (self.read, self.filled) = (0, self.filled - self.read);
+        }
+        if self.filled == self.input.len() {
+            self.input.resize((self.input.len() * 2).max(SMALLEST), 0);
+        }
+        &mut self.input[self.filled..]
+    }
+
+    fn input_appended(&mut self, amount: usize) {
+        self.filled += amount;
+        let full = self.filled == self.input.len();
+        if full && self.read == 0 && self.input.len() < LARGEST_INPUT {
+            let larger = self.input.len() * 2;
+            self.input.resize(larger, 0);
+        }
+    }
+
+    fn input_consume(&mut self, amount: usize) {
+        self.progress = amount > 0;
+        self.read += amount;
+    }
+
+    fn tmp_and_output(&mut self) -> (&mut [u8], &mut [u8]) {
+        let needed = self.held + self.room.max(OUTPUT_ROOM);
+        if self.output.len() < needed {
+            self.output.resize(needed, 0);
+        }
+        if self.input.len() - self.filled < SMALLEST {
+            self.input.resize(self.filled + SMALLEST, 0);
+        }
+        (&mut self.input[self.filled..], &mut self.output[self.held..])
+    }
+
+    fn can_use_input(&self) -> bool {
+        self.progress && self.has_input()
+    }
+}

@@ -1,0 +1,261 @@
+//! One request and its answer.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ureq::BodyReader;
+use ureq::http::{self, HeaderMap, StatusCode, Uri};
+
+use super::lanes::{Lane, Lanes};
+use super::wire::Phase;
+use crate::cancel::{Scope, Stop};
+
+/// The connections to one server.
+#[derive(Default)]
+pub(crate) struct Client {
+    lanes: Arc<Lanes>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Post,
+    Delete,
+}
+
+/// What happens when a kept connection turns out to have been closed by the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resend {
+    /// It is sent again on a new connection, once, when the server cannot have begun to answer it.
+    Unanswered,
+    /// It is sent again only when no byte of it had been sent.
+    Unsent,
+}
+
+pub(crate) struct Request<'a> {
+    pub(crate) method: Method,
+    pub(crate) uri: &'a Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: &'a [u8],
+    pub(crate) resend: Resend,
+}
+
+/// Why there is no answer, or no whole one.
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
+    /// Whether any byte of the request was sent, on this or an earlier connection.
+    pub(crate) sent: bool,
+}
+
+pub(crate) enum FaultKind {
+    Stopped(Stop),
+    /// What failed, for people.
+    Failed(String),
+}
+
+impl Client {
+    /// Sends a request and returns when the head of the answer has come.
+    pub(crate) fn send(&self, scope: &Arc<Scope>, request: &Request) -> Result<Response, Fault> {
+        let failed = |message| Fault { kind: FaultKind::Failed(message), sent: false };
+        let lane = self.lanes.take(request.uri).map_err(failed)?;
+        match exchange(&self.lanes, lane, scope, request) {
+            Ok(response) => Ok(response),
+            Err(Ended::Final(fault)) => Err(fault),
+            Err(Ended::AtReuse(fault)) if fault.sent && request.resend == Resend::Unsent => Err(fault),
+            Err(Ended::AtReuse(first)) => {
+                let lane = self.lanes.fresh(request.uri).map_err(failed)?;
+                exchange(&self.lanes, lane, scope, request).map_err(|ended| {
+                    let fault = ended.into_fault();
+                    Fault { sent: fault.sent || first.sent, ..fault }
+                })
+            }
+        }
+    }
+
+    /// Closes every connection that is not in use.
+    pub(crate) fn clear(&self) {
+        self.lanes.clear();
+    }
+}
+
+enum Ended {
+    Final(Fault),
+    /// On a kept connection, which the server had closed in the meantime.
+    AtReuse(Fault),
+}
+
+impl Ended {
+    fn into_fault(self) -> Fault {
+        match self {
+            Ended::Final(fault) | Ended::AtReuse(fault) => fault,
+        }
+    }
+}
+
+fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Request) -> Result<Response, Ended> {
+    if let Err(stop) = lane.wire.begin(scope) {
+        return Err(Ended::Final(Fault { kind: FaultKind::Stopped(stop), sent: false }));
+    }
+    let mut head = http::Request::builder().uri(request.uri.clone());
+    if let Some(headers) = head.headers_mut() {
+        *headers = request.headers.clone();
+    }
+    let answer = match request.method {
+        Method::Post => head.method(http::Method::POST).body(request.body).map(|request| lane.agent.run(request)),
+        Method::Delete => head.method(http::Method::DELETE).body(()).map(|request| lane.agent.run(request)),
+    };
+    match answer.map_err(ureq::Error::from).and_then(|answer| answer) {
+        Ok(answer) => {
+            let (head, body) = answer.into_parts();
+            lane.keep_for(keep_alive(&head.headers));
+            Ok(Response {
+                status: head.status,
+                headers: head.headers,
+                body: Some(body.into_reader()),
+                lane: Some(lane),
+                lanes: lanes.clone(),
+                ended: false,
+                parked_at: None,
+            })
+        }
+        Err(error) => {
+            let fault = fault(&lane, scope, error);
+            let at_reuse = lane.wire.ended_at_reuse() && matches!(fault.kind, FaultKind::Failed(_));
+            lane.wire.end();
+            Err(if at_reuse { Ended::AtReuse(fault) } else { Ended::Final(fault) })
+        }
+    }
+}
+
+/// `Keep-Alive: timeout=N`, in seconds.
+fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get("keep-alive")?.to_str().ok()?;
+    let seconds = value.split(',').find_map(|part| part.trim().strip_prefix("timeout="))?;
+    seconds.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn fault(lane: &Lane, scope: &Scope, error: ureq::Error) -> Fault {
+    let phase = lane.wire.phase();
+    let sent = phase >= Phase::Sent;
+    let kind = match (scope.remaining(), phase) {
+        (Err(stop), _) => FaultKind::Stopped(stop),
+        (Ok(_), Phase::Resolving | Phase::Connecting | Phase::Securing) if lane.wire.connect_timed_out() => {
+            let seconds = super::dial::CONNECT_LIMIT.as_secs();
+            FaultKind::Failed(format!("{}: no connection within {seconds} s", doing(phase)))
+        }
+        (Ok(_), Phase::Sent | Phase::Answering) if is_end(&error) => {
+            let when = if phase == Phase::Sent { "before the answer" } else { "in the middle of the answer" };
+            FaultKind::Failed(format!("the connection ended {when}: {}", describe(&error)))
+        }
+        _ => FaultKind::Failed(format!("{}: {}", doing(phase), describe(&error))),
+    };
+    Fault { kind, sent }
+}
+
+fn doing(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Idle => "could not send",
+        Phase::Resolving => "could not look up the host",
+        Phase::Connecting => "could not connect",
+        Phase::Securing => "could not set up TLS",
+        Phase::Ready | Phase::Sent => "could not send the request",
+        Phase::Answering => "could not read the answer",
+    }
+}
+
+fn is_end(error: &ureq::Error) -> bool {
+    let ureq::Error::Io(error) = error else { return false };
+    use io::ErrorKind::*;
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe)
+}
+
+/// ureq's own words, without the prefix that tells the kind.
+fn describe(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => "closed by the server".into(),
+        ureq::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// An answer whose body is still on its way. Dropping it early closes the connection.
+pub(crate) struct Response {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    body: Option<BodyReader<'static>>,
+    lane: Option<Lane>,
+    lanes: Arc<Lanes>,
+    ended: bool,
+    parked_at: Option<Instant>,
+}
+
+impl Response {
+    /// The next piece of the body; none at its end. `scope` is the one it was sent with.
+    pub(crate) fn read(&mut self, scope: &Scope, buffer: &mut [u8]) -> Result<usize, Fault> {
+        let (Some(body), Some(lane)) = (&mut self.body, &self.lane) else { return Ok(0) };
+        match body.read(buffer) {
+            Ok(0) => {
+                // A stop looks like the end of a body that has no length.
+                if let Some(stop) = scope.stopped() {
+                    return Err(Fault { kind: FaultKind::Stopped(stop), sent: true });
+                }
+                self.ended = true;
+                Ok(0)
+            }
+            Ok(amount) => Ok(amount),
+            Err(error) => Err(fault(lane, scope, ureq::Error::from(error))),
+        }
+    }
+
+    /// Gives what is left of the body this much time.
+    pub(crate) fn limit(&self, limit: Duration) {
+        if let Some(lane) = &self.lane {
+            lane.wire.answer_within(limit);
+        }
+    }
+
+    /// The answer was taken. The connection is kept: at once when the body has ended or its end has arrived already,
+    /// else when it does. Nothing is waited for.
+    pub(crate) fn finish(mut self) {
+        let lanes = self.lanes.clone();
+        if self.ended || self.drain() {
+            if let Some(lane) = self.into_lane() {
+                lanes.put(lane);
+            }
+        } else if let Some(lane) = &self.lane {
+            // From here on it belongs to no call: stopping this one does not touch it.
+            if lane.wire.end() {
+                self.parked_at = Some(Instant::now());
+                lanes.park(self);
+            }
+        }
+    }
+
+    pub(super) fn parked_for(&self) -> Duration {
+        self.parked_at.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Reads what has arrived. True when that was the end of the body.
+    pub(super) fn drain(&mut self) -> bool {
+        const MOST: usize = 64 * 1024;
+        let (Some(body), Some(lane)) = (&mut self.body, &self.lane) else { return false };
+        let mut buffer = [0; 1024];
+        let mut read = 0;
+        lane.wire.set_arrived_only(true);
+        while read < MOST && !self.ended {
+            match body.read(&mut buffer) {
+                Ok(0) => self.ended = true,
+                Ok(amount) => read += amount,
+                Err(_) => break,
+            }
+        }
+        lane.wire.set_arrived_only(false);
+        self.ended
+    }
+
+    /// The connection, when it can be used again.
+    pub(super) fn into_lane(mut self) -> Option<Lane> {
+        let lane = self.lane.take()?;
+        (self.ended && lane.wire.end()).then_some(lane)
+    }
+}

@@ -1,0 +1,28 @@
+//! Which certificate authorities are trusted.
+
+use std::sync::Arc;
+
+use once_cell::sync::OnceCell;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// The system's authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` in their place, as for OpenSSL; where there
+/// are none, Mozilla's as compiled in. The crypto provider is named here, so that whatever a host program has chosen
+/// for the whole process does not matter.
+///
+/// Read once a process: it takes some milliseconds.
+pub(super) fn tls_config() -> TlsConfig {
+    static ROOTS: OnceCell<RootCerts> = OnceCell::new();
+    let roots = ROOTS.get_or_init(|| {
+        let found = rustls_native_certs::load_native_certs();
+        let certificates: Vec<_> =
+            found.certs.iter().map(|certificate| Certificate::from_der(certificate.as_ref()).to_owned()).collect();
+        match certificates.is_empty() {
+            true => RootCerts::WebPki,
+            false => RootCerts::Specific(Arc::new(certificates)),
+        }
+    });
+    TlsConfig::builder()
+        .root_certs(roots.clone())
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build()
+}

@@ -1,0 +1,98 @@
+//! The MCP endpoint of a server, from the URL in the manifest.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use http::Uri;
+
+/// Where a server is. Its query may hold a key, so there are two forms: one to connect to and one to show.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    uri: Uri,
+    full: Arc<str>,
+    shown: Arc<str>,
+}
+
+impl Endpoint {
+    /// The endpoint of a base URL: `/mcp` is added to its path unless that ends so already. Nothing else is changed, but
+    /// that the scheme is written small and a fragment is dropped. The error is what is wrong, and shows nothing of the
+    /// URL.
+    pub(crate) fn parse(url: &str) -> Result<Endpoint, String> {
+        let (scheme, rest) = split_scheme(url)?;
+        let (rest, _fragment) = rest.split_once('#').unwrap_or((rest, ""));
+        let hierarchy = rest.split('?').next().unwrap_or(rest);
+        let query = &rest[hierarchy.len()..];
+        let (authority, path) = hierarchy.split_at(hierarchy.find('/').unwrap_or(hierarchy.len()));
+        check_authority(authority)?;
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let suffix = if path.ends_with("/mcp") { "" } else { "/mcp" };
+        let shown = format!("{scheme}://{authority}{path}{suffix}");
+        let full = format!("{shown}{query}");
+        if !full.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("has a character that a URL cannot hold; write it percent-encoded".to_owned());
+        }
+        let uri = full.parse().map_err(|fault| format!("is not a valid URL: {fault}"))?;
+        Ok(Endpoint { uri, full: full.into(), shown: shown.into() })
+    }
+
+    /// To connect to.
+    pub(crate) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The whole URL, for the harness that wrote it.
+    pub(crate) fn full(&self) -> &str {
+        &self.full
+    }
+
+    /// The URL without its query, for events and errors.
+    pub(crate) fn shown(&self) -> &Arc<str> {
+        &self.shown
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Endpoint").field(&self.shown).finish()
+    }
+}
+
+fn split_scheme(url: &str) -> Result<(&'static str, &str), String> {
+    let after = |scheme: &'static str| {
+        let (start, rest) = url.split_at_checked(scheme.len())?;
+        let rest = rest.strip_prefix("://")?;
+        start.eq_ignore_ascii_case(scheme).then_some((scheme, rest))
+    };
+    after("https").or_else(|| after("http")).ok_or_else(|| "must be a URL with http:// or https://".to_owned())
+}
+
+/// RFC 3986, section 3.2, without the user information.
+fn check_authority(authority: &str) -> Result<(), String> {
+    if authority.contains('@') {
+        return Err("must not hold a user or password; send them with `headers`".to_owned());
+    }
+    let (host, after) = match authority.split_once(']') {
+        Some((address, after)) => (check_ipv6(address)?, after),
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    if host.is_empty() {
+        return Err("has no host".to_owned());
+    }
+    match after.strip_prefix(':') {
+        None if after.is_empty() => Ok(()),
+        Some(port) if is_port(port) => Ok(()),
+        Some(_) => Err("has a port that is not a number from 1 to 65535 (an IPv6 address needs brackets)".to_owned()),
+        None => Err("has something behind its IPv6 address that is no port".to_owned()),
+    }
+}
+
+/// The address after its opening bracket. A zone (`fe80::1%eth0`) has no place in it.
+fn check_ipv6(address: &str) -> Result<&str, String> {
+    let address = address.strip_prefix('[').filter(|address| address.parse::<Ipv6Addr>().is_ok());
+    address.ok_or_else(|| "has an IPv6 address that is not valid".to_owned())
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
+}

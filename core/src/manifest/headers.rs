@@ -1,0 +1,113 @@
+//! The headers that a manifest gives a server, with the variables of the environment put in.
+
+use std::collections::HashSet;
+
+use http::HeaderName;
+use zeroize::Zeroizing;
+
+use super::{Environment, SecretValue};
+use crate::error::Error;
+use crate::member::Member;
+
+/// Set by verifi or by HTTP itself on each request: the values of a manifest would break the protocol.
+const RESERVED: [&str; 18] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The same, for all names that begin so.
+const RESERVED_PREFIXES: [&str; 2] = ["mcp-param-", "proxy-"];
+
+pub(super) fn read(
+    headers: &Member<'_>,
+    environment: Environment<'_>,
+) -> Result<Vec<(HeaderName, SecretValue)>, Error> {
+    let object = headers.object()?;
+    let mut seen = HashSet::new();
+    let mut pairs = Vec::new();
+    for (name, value) in object.members() {
+        let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
+            return Err(object.error(&token(name), "not the name of a header"));
+        };
+        if is_reserved(header.as_str()) {
+            return Err(value.error("verifi sets this header itself"));
+        }
+        if !seen.insert(header.clone()) {
+            return Err(value.error("this header is there twice, in other letters"));
+        }
+        pairs.push((header, read_value(&value, environment)?));
+    }
+    Ok(pairs)
+}
+
+/// What of a wrong name can be shown: `Authorization…`. The rest may be a value that slipped into it.
+fn token(name: &str) -> String {
+    let end = name.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(name.len());
+    format!("{}…", &name[..end])
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn read_value(member: &Member<'_>, environment: Environment<'_>) -> Result<SecretValue, Error> {
+    let text = Zeroizing::new(member.string()?);
+    let value = expand(&text, environment).map_err(|fault| member.error(fault))?;
+    // RFC 9110, section 5.5: visible characters, space, tab, and bytes beyond ASCII.
+    let allowed = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
+    if !value.as_str().bytes().all(allowed) {
+        return Err(member.error("has a line break or another control character in its value"));
+    }
+    Ok(value)
+}
+
+/// Replaces each `${env:NAME}`. What it puts in is not looked at again.
+fn expand(text: &str, environment: Environment<'_>) -> Result<SecretValue, String> {
+    let mut pieces = text.split("${env:");
+    let first = pieces.next().unwrap_or_default();
+    let mut filled = Vec::new();
+    for piece in pieces {
+        let Some((name, after)) = piece.split_once('}') else {
+            return Err("has a `${env:` without its `}`".to_owned());
+        };
+        filled.push((variable(name, environment)?, after));
+    }
+    // With room for all of it the text never moves and leaves no copy behind.
+    let room = text.len() + filled.iter().map(|(variable, _)| variable.len()).sum::<usize>();
+    let mut value = Zeroizing::new(String::with_capacity(room));
+    value.push_str(first);
+    for (variable, after) in &filled {
+        value.push_str(variable);
+        value.push_str(after);
+    }
+    Ok(SecretValue::new(&value, filled.into_iter().map(|(variable, _)| variable).collect()))
+}
+
+fn variable(name: &str, environment: Environment<'_>) -> Result<Zeroizing<String>, String> {
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name {
+        // Not shown: it may be anything, a secret too.
+        return Err("has a `${env:…}` with something else than a variable's name in it".to_owned());
+    }
+    match environment(name).map(|value| value.into_string()) {
+        Some(Ok(value)) => Ok(Zeroizing::new(value)),
+        Some(Err(_)) => Err(format!("the environment variable {name} is not UTF-8")),
+        None => Err(format!("the environment variable {name} is not set")),
+    }
+}

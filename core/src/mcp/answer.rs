@@ -1,0 +1,329 @@
+//! From the body of an HTTP answer to the JSON-RPC response that was asked for.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+use serde_json::value::RawValue;
+
+use super::client::Failure;
+use super::message::{Message, is_id};
+use crate::cancel::Scope;
+use crate::http::{Fault, Response, sse};
+use crate::redact::Redactor;
+use crate::result::Raw;
+
+/// The response to a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    body: String,
+    part: Range<usize>,
+    is_error: bool,
+}
+
+impl Reply {
+    /// The JSON text of the result, or of the error object.
+    pub(crate) fn text(&self) -> &str {
+        &self.body[self.part.clone()]
+    }
+
+    /// The JSON-RPC error in the body of a refused request, if it is one.
+    pub(super) fn error_in(body: &str) -> Option<Reply> {
+        match Message::parse(body) {
+            Ok(Message::Error { error, .. }) => {
+                let part = place(body, error);
+                Some(Reply { body: body.to_string(), part, is_error: true })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same text without secrets; nothing is copied when there are none.
+    pub(crate) fn into_raw(self, redactor: &Redactor) -> Raw {
+        match redactor.scrub_json(self.text()) {
+            Cow::Owned(scrubbed) => Raw::whole(scrubbed),
+            Cow::Borrowed(_) => Raw::part_of(self.body, self.part),
+        }
+    }
+
+    pub(crate) fn is_error(&self) -> bool {
+        self.is_error
+    }
+}
+
+/// What becomes of the messages that come before the response.
+pub(super) trait Incoming {
+    /// Breaks off with the failure of the call.
+    fn take(&mut self, message: &Message) -> Result<(), Failure>;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Stream,
+    Other,
+}
+
+/// The form of a body by its media type alone, case aside. Without one, what it begins with decides.
+pub(super) fn form(headers: &HeaderMap) -> Option<Form> {
+    let value = headers.get(http::header::CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    Some(match media_type.as_str() {
+        "application/json" => Form::Json,
+        "text/event-stream" => Form::Stream,
+        _ => Form::Other,
+    })
+}
+
+fn sniff(start: &[u8]) -> Form {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    match start.trim_ascii_start() {
+        [b'{' | b'[', ..] => Form::Json,
+        [b':', ..] => Form::Stream,
+        start if [&b"data:"[..], b"event:", b"id:", b"retry:"].iter().any(|field| start.starts_with(field)) => {
+            Form::Stream
+        }
+        _ => Form::Other,
+    }
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) scope: &'a Arc<Scope>,
+    pub(super) id: u64,
+    /// The most bytes of one answer.
+    pub(super) limit: u64,
+}
+
+impl Reader<'_> {
+    /// Reads the answer to the request from a 2xx response.
+    pub(super) fn read(&self, mut response: Response, incoming: &mut dyn Incoming) -> Result<Reply, Failure> {
+        let mut first = Vec::new();
+        let form = match form(&response.headers) {
+            Some(form) => form,
+            None => {
+                first = vec![0; 4096];
+                let amount = response.read(self.scope, &mut first).map_err(Failure::from)?;
+                first.truncate(amount);
+                sniff(&first)
+            }
+        };
+        match form {
+            Form::Json => self.read_json(response, first, incoming),
+            Form::Stream => self.read_stream(response, &first, incoming),
+            Form::Other => Err(self.unreadable(response, first)),
+        }
+    }
+
+    fn read_json(
+        &self,
+        mut response: Response,
+        mut body: Vec<u8>,
+        incoming: &mut dyn Incoming,
+    ) -> Result<Reply, Failure> {
+        read_to_end(&mut response, self.scope, &mut body, self.limit)?;
+        let status = response.status;
+        response.finish();
+        if body.trim_ascii().is_empty() {
+            return Err(Failure::answered(format!("an empty answer ({status})")));
+        }
+        let text = String::from_utf8(body)
+            .map_err(|error| Failure::answered(format!("an answer that is not UTF-8: {}", error.utf8_error())))?;
+        let mut pick = Pick::new(self.id);
+        pick.take(text, incoming)?;
+        pick.finish()
+    }
+
+    fn read_stream(&self, mut response: Response, first: &[u8], incoming: &mut dyn Incoming) -> Result<Reply, Failure> {
+        let mut parser = sse::Parser::default();
+        let mut pick = Pick::new(self.id);
+        let mut outcome = Ok(());
+        let mut buffer = vec![0; 8 * 1024];
+        let mut pending = first.len();
+        buffer[..pending].copy_from_slice(first);
+        loop {
+            let mut on_event = |data: &[u8]| {
+                outcome = match std::str::from_utf8(data) {
+                    Ok(text) => pick.take(text.to_string(), incoming),
+                    Err(error) => {
+                        pick.unreadable = Some(format!("an event that is not UTF-8: {error}"));
+                        Ok(())
+                    }
+                };
+                outcome.is_ok() && pick.found.is_none()
+            };
+            parser.push(&buffer[..pending], &mut on_event);
+            if parser.pending() as u64 > self.limit {
+                return Err(Failure::TooLarge { limit: self.limit });
+            }
+            outcome?;
+            if pick.found.is_some() {
+                response.finish();
+                return pick.finish();
+            }
+            outcome = Ok(());
+            // A large answer is read in large pieces.
+            if pending == buffer.len() && buffer.len() < 256 * 1024 {
+                buffer.resize(buffer.len() * 2, 0);
+            }
+            pending = response.read(self.scope, &mut buffer).map_err(Failure::from)?;
+            if pending == 0 {
+                break;
+            }
+        }
+        parser.finish(|data| {
+            if let Ok(text) = std::str::from_utf8(data) {
+                outcome = pick.take(text.to_string(), incoming);
+            }
+            false
+        });
+        outcome?;
+        response.finish();
+        pick.finish()
+    }
+
+    fn unreadable(&self, response: Response, body: Vec<u8>) -> Failure {
+        let named = match response.headers.get(http::header::CONTENT_TYPE) {
+            Some(value) => format!("an answer of type {}", String::from_utf8_lossy(value.as_bytes())),
+            None => "an answer of no known type".into(),
+        };
+        let status = response.status;
+        let head = body_head(response, self.scope, body);
+        Failure::answered_with(format!("{named} ({status})"), head)
+    }
+}
+
+/// Finds the response among the messages of an answer.
+struct Pick {
+    id: u64,
+    found: Option<Reply>,
+    /// The last response with another id: it stands when none has ours.
+    last: Option<Reply>,
+    unreadable: Option<String>,
+}
+
+impl Pick {
+    fn new(id: u64) -> Pick {
+        Pick { id, found: None, last: None, unreadable: None }
+    }
+
+    /// Takes a message, or a batch of them.
+    fn take(&mut self, mut text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
+        // RFC 8259, section 8.1: a reader may ignore a byte order mark.
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
+        if !text.trim_start().starts_with('[') {
+            return self.take_one(text, incoming);
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(&text) {
+            Ok(batch) => batch.into_iter().try_for_each(|part| self.take_one(part.get().to_string(), incoming)),
+            Err(error) => {
+                self.unreadable = Some(format!("an answer that is not JSON: {error}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn take_one(&mut self, text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
+        let (id, value, is_error) = match Message::parse(&text) {
+            Ok(Message::Result { id, result }) => (id, result, false),
+            Ok(Message::Error { id, error }) => (id, error, true),
+            Ok(message) => return incoming.take(&message),
+            Err(error) => {
+                self.unreadable = Some(format!("an answer that is not a JSON-RPC message: {error}"));
+                return Ok(());
+            }
+        };
+        let (ours, part) = (is_id(id, self.id), place(&text, value));
+        let reply = Reply { body: text, part, is_error };
+        match ours {
+            true => {
+                self.found.get_or_insert(reply);
+            }
+            false => self.last = Some(reply),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Reply, Failure> {
+        self.found.or(self.last).ok_or_else(|| {
+            Failure::answered(self.unreadable.unwrap_or_else(|| "the answer ended without a response".into()))
+        })
+    }
+}
+
+/// Where `part`, a slice of `text`, stands in it.
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
+
+fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit: u64) -> Result<(), Failure> {
+    /// A length that is promised is believed up to here; beyond, memory follows what comes.
+    const BELIEVED: u64 = 1024 * 1024;
+    let promised = response.headers.get(http::header::CONTENT_LENGTH);
+    let promised: u64 = promised.and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
+    if promised > limit {
+        return Err(Failure::TooLarge { limit });
+    }
+    let mut filled = body.len();
+    body.resize((promised.min(BELIEVED) as usize + 1).max(filled + 512), 0);
+    loop {
+        if filled == body.len() {
+            body.resize(body.len() * 2, 0);
+        }
+        let amount = response.read(scope, &mut body[filled..])?;
+        filled += amount;
+        if filled as u64 > limit {
+            return Err(Failure::TooLarge { limit });
+        }
+        if amount == 0 {
+            body.truncate(filled);
+            return Ok(());
+        }
+    }
+}
+
+/// The beginning of a body that is no answer, for an error's text: enough to find whole secrets in before it is cut.
+pub(super) fn body_head(mut response: Response, scope: &Scope, mut body: Vec<u8>) -> BodyHead {
+    const MOST: usize = 64 * 1024;
+    /// A failure is told at once, also when its body drips.
+    const LONGEST: Duration = Duration::from_secs(2);
+    response.limit(LONGEST);
+    let mut buffer = [0; 4096];
+    while body.len() < MOST {
+        match response.read(scope, &mut buffer) {
+            Ok(0) => {
+                response.finish();
+                return BodyHead { text: lossy(body), is_cut: false };
+            }
+            Ok(amount) => body.extend_from_slice(&buffer[..amount]),
+            Err(_) => break,
+        }
+    }
+    BodyHead { text: lossy(body), is_cut: true }
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// What is known of a body. When it is cut, a secret may have begun at its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BodyHead {
+    pub(crate) text: String,
+    pub(crate) is_cut: bool,
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        match fault.kind {
+            crate::http::FaultKind::Stopped(stop) => Failure::Stopped { stop, sent: fault.sent },
+            crate::http::FaultKind::Failed(reason) => {
+                Failure::Unreachable { reason, head: BodyHead::default(), sent: fault.sent, lost: true }
+            }
+        }
+    }
+}

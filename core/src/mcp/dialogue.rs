@@ -1,0 +1,141 @@
+//! What the server says, and asks, while a request is under way.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::answer::Incoming;
+use super::client::{Failure, Server};
+use super::message::{self, Message, is_id};
+use super::session::Session;
+use crate::cancel::{Scope, Stop};
+use crate::http::Resend;
+use crate::options::Elicitation;
+use crate::slot::{Progress, ProgressFn};
+
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// One request, as far as the server may speak to it.
+pub(super) struct Dialogue<'a> {
+    pub(super) server: &'a Arc<Server>,
+    pub(super) session: &'a Arc<Session>,
+    pub(super) scope: &'a Arc<Scope>,
+    pub(super) id: u64,
+    pub(super) progress: Option<&'a ProgressFn>,
+}
+
+impl Incoming for Dialogue<'_> {
+    fn take(&mut self, message: &Message) -> Result<(), Failure> {
+        match message {
+            Message::Request { id, method, params } => self.answer(id, method, *params),
+            Message::Notification { method, params } => return self.notice(method, *params),
+            Message::Result { .. } | Message::Error { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl Dialogue<'_> {
+    /// Answers a request of the server's (rule 3.8).
+    fn answer(&self, id: &str, method: &str, params: Option<&str>) {
+        let text = match method {
+            "ping" => message::response(id, "{}"),
+            "elicitation/create" => {
+                message::response(id, &elicited(self.server.limits.elicitation, params).to_string())
+            }
+            _ => message::error(id, METHOD_NOT_FOUND, &format!("{method} is not supported")),
+        };
+        // Whether it arrives is the server's concern: the call goes on either way.
+        if let Ok(super::client::Posted::Answer(response)) =
+            self.server.post(self.session, self.scope, &text, Resend::Unanswered)
+        {
+            response.finish();
+        }
+    }
+
+    fn notice(&self, method: &str, params: Option<&str>) -> Result<(), Failure> {
+        let params = params.unwrap_or("{}");
+        match method {
+            "notifications/progress" => self.progressed(params),
+            "notifications/cancelled" => return self.cancelled(params),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn progressed(&self, params: &str) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            #[serde(borrow)]
+            progress_token: &'a RawValue,
+            progress: f64,
+            total: Option<f64>,
+            message: Option<String>,
+        }
+        let Some(on_progress) = self.progress else { return };
+        if let Ok(params) = serde_json::from_str::<Params>(params)
+            && is_id(Some(params.progress_token.get()), self.id)
+        {
+            let progress = Progress { progress: params.progress, total: params.total, message: params.message };
+            // A callback that panics is its harness's trouble, not the call's.
+            let _ = catch_unwind(AssertUnwindSafe(|| on_progress(progress)));
+        }
+    }
+
+    fn cancelled(&self, params: &str) -> Result<(), Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            #[serde(borrow)]
+            request_id: Option<&'a RawValue>,
+            reason: Option<String>,
+        }
+        match serde_json::from_str::<Params>(params) {
+            Ok(params) if is_id(params.request_id.map(RawValue::get), self.id) => {
+                let reason = params.reason.unwrap_or_else(|| "no reason given".into());
+                Err(Failure::CancelledByServer { reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the server that nobody waits for the request any more. In the background: the caller has its answer.
+    pub(super) fn tell_cancelled(&self, stop: Stop) {
+        const LIMIT: Duration = Duration::from_secs(5);
+        let reason = match stop {
+            Stop::Cancelled => "cancelled by the caller",
+            Stop::Closed => "the run was closed",
+            Stop::Deadline => "timed out",
+        };
+        let params = format!(r#"{{"requestId":{},"reason":{}}}"#, self.id, message::quoted(reason));
+        let text = message::notification("notifications/cancelled", Some(&params));
+        let (server, session) = (self.server.clone(), self.session.clone());
+        self.server.background.chore(LIMIT, move |scope| {
+            if let Ok(super::client::Posted::Answer(response)) = server.post(&session, scope, &text, Resend::Unanswered)
+            {
+                response.finish();
+            }
+        });
+    }
+}
+
+/// The answer to an elicitation: nobody is there to ask. With `defaults`, the schema's own, when they are all it needs.
+fn elicited(elicitation: Elicitation, params: Option<&str>) -> Value {
+    let declined = json!({"action": "decline"});
+    let params: Value = params.and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default();
+    let Some(properties) = params["requestedSchema"]["properties"].as_object() else { return declined };
+    if elicitation == Elicitation::Decline {
+        return declined;
+    }
+    let content: Map<String, Value> =
+        properties.iter().filter_map(|(name, schema)| Some((name.clone(), schema.get("default")?.clone()))).collect();
+    let required = params["requestedSchema"]["required"].as_array();
+    let is_whole = required
+        .is_none_or(|names| names.iter().all(|name| name.as_str().is_some_and(|name| content.contains_key(name))));
+    if is_whole { json!({"action": "accept", "content": content}) } else { declined }
+}

@@ -1,0 +1,111 @@
+//! What a call gives back.
+
+use std::ops::Range;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+
+use crate::outcome::{Outcome, ServerRole};
+
+/// The result of a tool call. There is one for every call, whatever happened; all text in it is scrubbed.
+///
+/// As JSON its members are `ok`, `text`, `isError`, `latencyMs`, `error`, `raw`, `outcome`, `server`, `mayHaveRun` and
+/// `redactions`; what does not apply is absent.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The tool ran and answered. False means that it failed, was refused or was not reached.
+    pub ok: bool,
+    /// The content of the answer as text: text blocks as they are, others as compact JSON, joined by LF.
+    pub text: String,
+    /// The server reported the failure: a tool error, or a refusal. False when no answer came.
+    pub is_error: bool,
+    /// How long the whole call took, in milliseconds, failover included.
+    pub latency_ms: f64,
+    /// What went wrong; set exactly when `ok` is false.
+    pub error: Option<String>,
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// Which server answered. None when none did.
+    pub server: Option<ServerRole>,
+    /// The call was sent and its fate is unknown: the tool may have run, or still run.
+    pub may_have_run: bool,
+    /// How many occurrences of secrets were replaced in `text`, or in `error` when there is no text.
+    pub redactions: u64,
+    pub(crate) raw: Option<Raw>,
+}
+
+impl ToolResult {
+    /// The JSON-RPC result, or error object, as the JSON text that the server sent: every digit of a number is kept, and
+    /// strings are scrubbed. None when there was no response.
+    pub fn raw(&self) -> Option<&str> {
+        self.raw.as_ref().map(Raw::as_str)
+    }
+}
+
+/// A piece of JSON text, which may be a part of the body that it came in.
+#[derive(Clone)]
+pub(crate) struct Raw {
+    body: String,
+    part: Range<usize>,
+}
+
+impl Raw {
+    pub(crate) fn part_of(body: String, part: Range<usize>) -> Raw {
+        Raw { body, part }
+    }
+
+    pub(crate) fn whole(text: String) -> Raw {
+        let part = 0..text.len();
+        Raw { body: text, part }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.body[self.part.clone()]
+    }
+}
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Raw) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl std::fmt::Debug for ToolResult {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolResult")
+            .field("ok", &self.ok)
+            .field("outcome", &self.outcome)
+            .field("text", &self.text)
+            .field("is_error", &self.is_error)
+            .field("error", &self.error)
+            .field("latency_ms", &self.latency_ms)
+            .field("server", &self.server)
+            .field("may_have_run", &self.may_have_run)
+            .field("redactions", &self.redactions)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ok", &self.ok)?;
+        map.serialize_entry("text", &self.text)?;
+        map.serialize_entry("isError", &self.is_error)?;
+        map.serialize_entry("latencyMs", &self.latency_ms)?;
+        if let Some(error) = &self.error {
+            map.serialize_entry("error", error)?;
+        }
+        if let Some(raw) = self.raw().and_then(|raw| serde_json::from_str::<&RawValue>(raw).ok()) {
+            map.serialize_entry("raw", raw)?;
+        }
+        map.serialize_entry("outcome", &self.outcome)?;
+        if let Some(server) = &self.server {
+            map.serialize_entry("server", server)?;
+        }
+        map.serialize_entry("mayHaveRun", &self.may_have_run)?;
+        map.serialize_entry("redactions", &self.redactions)?;
+        map.end()
+    }
+}

@@ -1,0 +1,196 @@
+//! The servers of a slot, and the way of a call from one to the next.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::background::Background;
+use crate::cancel::{CancelToken, Scope};
+use crate::failover::{ServerState, Standing};
+use crate::lock::Lock;
+use crate::manifest::SlotSpec;
+use crate::mcp::{Server, ServerLimits};
+use crate::outcome::ServerRole;
+use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
+
+/// What verifi knows of one server of a slot.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ServerHealth {
+    /// Which of the slot's servers: the first is the primary, all others are fallbacks.
+    pub server: ServerRole,
+    /// Its MCP endpoint, without the query.
+    pub endpoint: Arc<str>,
+    /// What it is taken for.
+    pub state: ServerState,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Why it is dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The revision of MCP that was agreed on, once there was a handshake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<&'static str>,
+}
+
+/// The servers of one slot in one process.
+pub(crate) struct Servers {
+    pub(crate) slot: Arc<str>,
+    pub(crate) list: Vec<Arc<Server>>,
+    pub(crate) standing: Standing,
+    timeline: Arc<Timeline>,
+    background: Arc<Background>,
+    /// Stopped when the run is closed.
+    closing: CancelToken,
+    retry_primary_after: Option<Duration>,
+}
+
+/// What the servers of a slot need of their run.
+pub(crate) struct Surroundings {
+    pub(crate) timeline: Arc<Timeline>,
+    pub(crate) background: Arc<Background>,
+    pub(crate) closing: CancelToken,
+    pub(crate) limits: ServerLimits,
+    pub(crate) retry_primary_after: Option<Duration>,
+}
+
+impl Servers {
+    pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
+        let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
+        let server = |spec| Server::new(spec, limits, background.clone());
+        Arc::new(Servers {
+            slot: slot.clone(),
+            list: spec.servers.iter().map(server).collect(),
+            standing: Standing::new(spec.servers.len()),
+            timeline,
+            background,
+            closing,
+            retry_primary_after,
+        })
+    }
+
+    pub(crate) fn role(index: usize) -> ServerRole {
+        if index == 0 { ServerRole::Primary } else { ServerRole::Fallback }
+    }
+
+    /// The server answered, whatever it said.
+    pub(crate) fn answered(&self, index: usize) {
+        self.standing.answered(index);
+    }
+
+    /// The server could not be reached. `reason` is scrubbed.
+    pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str, is_lost: bool) {
+        if !self.standing.failed(index, reason) {
+            return;
+        }
+        if is_lost {
+            self.list[index].retire_session();
+        }
+        if index == 0 {
+            self.probe_later();
+        }
+    }
+
+    /// No server is left: tells it, once until one answers.
+    pub(crate) fn tell_if_none_lives(&self, error: &str) {
+        if self.standing.none_lives() && self.standing.tell_none() {
+            self.timeline.record(Draft::new(EventKind::NoHealthyTool).slot(&self.slot).error(error));
+        }
+    }
+
+    fn tell_fallback(&self, index: usize) {
+        if index > 0 && self.standing.tell_fallback() {
+            let reason = self.standing.list()[0].reason.clone().unwrap_or_default();
+            self.timeline.record(
+                Draft::new(EventKind::FallbackUsed)
+                    .slot(&self.slot)
+                    .server(ServerRole::Fallback, self.list[0].shown())
+                    .fallback(self.list[index].shown())
+                    .error(&reason),
+            );
+        }
+    }
+
+    /// Tries the primary again in the background, by a handshake alone, until it answers (rule 6.7).
+    fn probe_later(self: &Arc<Self>) {
+        let Some(delay) = self.retry_primary_after else { return };
+        if self.closing.is_cancelled() {
+            return;
+        }
+        let servers: Weak<Servers> = Arc::downgrade(self);
+        self.background.after(delay, move || {
+            if let Some(servers) = servers.upgrade() {
+                servers.probe();
+            }
+        });
+    }
+
+    fn probe(self: &Arc<Self>) {
+        const LIMIT: Duration = Duration::from_secs(10);
+        if self.closing.is_cancelled() || !self.standing.is_dead(0) {
+            return;
+        }
+        let scope = Scope::new(LIMIT);
+        let _attachment = self.closing.attach(&scope);
+        self.list[0].retire_session();
+        match self.list[0].session_ready(&scope) {
+            Ok(()) if self.standing.answered(0) => {
+                let restored = Draft::new(EventKind::PrimaryRestored).slot(&self.slot);
+                self.timeline.record(restored.server(ServerRole::Primary, self.list[0].shown()));
+            }
+            Ok(()) => {}
+            Err(_) => self.probe_later(),
+        }
+    }
+
+    pub(crate) fn health(&self) -> Vec<ServerHealth> {
+        let known = self.standing.list().into_iter();
+        let servers = self.list.iter().zip(known).enumerate();
+        let health = servers.map(|(index, (server, known))| ServerHealth {
+            server: Servers::role(index),
+            endpoint: server.shown().clone(),
+            state: known.state,
+            since: known.since,
+            reason: known.reason,
+            protocol_version: server.revision().map(|revision| revision.as_str()),
+        });
+        health.collect()
+    }
+
+    /// Whether running the tool twice does no harm, as far as the server has said.
+    pub(crate) fn may_repeat(&self, index: usize, tool: &str) -> bool {
+        self.list[index].tools.locked().get(tool).is_some_and(|hints| hints.may_repeat())
+    }
+}
+
+/// The way of one call through the servers of its slot.
+pub(crate) struct Walk<'a> {
+    servers: &'a Arc<Servers>,
+    plan: std::vec::IntoIter<usize>,
+    /// All servers are dead: each is tried again.
+    is_last_resort: bool,
+    is_first: bool,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(servers: &'a Arc<Servers>) -> Walk<'a> {
+        let is_last_resort = servers.standing.none_lives();
+        Walk { servers, plan: servers.standing.plan().into_iter(), is_last_resort, is_first: true }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = usize;
+
+    /// The next server to try. A fallback is announced before it is used.
+    fn next(&mut self) -> Option<usize> {
+        let passes = self.is_last_resort || std::mem::replace(&mut self.is_first, false);
+        // One that another call has found dead in the meantime is not tried in vain.
+        let index = self.plan.find(|index| passes || !self.servers.standing.is_dead(*index))?;
+        self.servers.tell_fallback(index);
+        Some(index)
+    }
+}

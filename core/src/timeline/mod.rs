@@ -1,0 +1,145 @@
+//! The run's events in order, and what stands on them: the ledger, and whoever listens.
+
+mod event;
+mod ledger;
+mod subscription;
+#[cfg(test)]
+mod tests;
+mod timestamp;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+pub(crate) use self::event::Draft;
+pub use self::event::{Event, EventKind};
+pub use self::ledger::{Ledger, SlotLedger, Usage};
+pub use self::subscription::{Next, NextEvent, Subscription};
+pub use self::timestamp::Timestamp;
+
+/// How many events a run keeps in memory.
+const KEPT: usize = 10_000;
+
+/// The timeline of one run. Usable from any thread; recording takes one lock, once, and waits for no subscriber.
+pub(crate) struct Timeline {
+    shared: Arc<Shared>,
+}
+
+/// What the run and its subscriptions have in common. A subscription is a place in `recent`, not a queue: it costs a run
+/// nothing, however slow it is.
+struct Shared {
+    state: Mutex<State>,
+    /// Told when `state` has something new for those that wait on their own thread.
+    changed: Condvar,
+}
+
+struct State {
+    run_id: Arc<str>,
+    /// The latest events, in order, without gaps.
+    recent: VecDeque<Arc<Event>>,
+    /// The number of the next event.
+    next: u64,
+    ledger: Ledger,
+    finished: bool,
+    /// How many threads wait for `changed`: without any, telling them is a system call saved.
+    waiting: usize,
+    /// Of the futures that wait, each under a number of its own.
+    wakers: BTreeMap<u64, Waker>,
+    next_waker: u64,
+}
+
+impl Timeline {
+    pub(crate) fn new(run_id: &str) -> Timeline {
+        let run_id: Arc<str> = run_id.into();
+        let state = State {
+            ledger: Ledger::new(Arc::clone(&run_id)),
+            run_id,
+            recent: VecDeque::new(),
+            next: 1,
+            finished: false,
+            waiting: 0,
+            wakers: BTreeMap::new(),
+            next_waker: 0,
+        };
+        Timeline { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) }
+    }
+
+    /// Makes the draft an event: number and time, ledger, list and subscribers, in one step that nobody can see half
+    /// done. A call's id is the `seq` of its `call_started`.
+    ///
+    /// It takes events after `run_finished` as well: a call that ends too late has still been made and must count.
+    pub(crate) fn record(&self, draft: Draft) -> Arc<Event> {
+        let mut state = self.shared.lock();
+        let event = Arc::new(state.stamp(draft));
+        // Nothing of the event can be seen yet: what must be done before its effect is visible is done here.
+        let forgotten = state.publish(&event);
+        self.shared.announce(state);
+        drop(forgotten);
+        event
+    }
+
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.shared.lock().ledger.clone()
+    }
+
+    /// The latest 10 000 events.
+    pub(crate) fn events(&self) -> Vec<Arc<Event>> {
+        self.shared.lock().recent.iter().cloned().collect()
+    }
+
+    /// Every event from now on.
+    pub(crate) fn subscribe(&self) -> Subscription {
+        let next = self.shared.lock().next;
+        self.subscribe_from(next)
+    }
+
+    /// The events from that `seq` on, those of the past as far as they are kept.
+    pub(crate) fn subscribe_from(&self, seq: u64) -> Subscription {
+        Subscription::new(Arc::clone(&self.shared), seq)
+    }
+}
+
+impl Shared {
+    /// No panic of ours leaves the state half changed, and one elsewhere is no reason to stop booking calls.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes all who wait, after the lock is gone: a waker is foreign code.
+    fn announce(&self, mut state: MutexGuard<'_, State>) {
+        let wakers = std::mem::take(&mut state.wakers);
+        let waiting = state.waiting > 0;
+        drop(state);
+        if waiting {
+            self.changed.notify_all();
+        }
+        for waker in wakers.into_values() {
+            // If it panics, that is its subscriber's trouble and not that of the call which is being booked.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+    }
+}
+
+impl State {
+    fn stamp(&self, draft: Draft) -> Event {
+        let last = self.recent.back().map(|event| event.ts).unwrap_or_default();
+        draft.happens(self.next, Timestamp::now().max(last), &self.run_id)
+    }
+
+    /// Puts the event in force. Gives the one that had to make room, which is freed when the lock is gone.
+    fn publish(&mut self, event: &Arc<Event>) -> Option<Arc<Event>> {
+        self.next += 1;
+        self.ledger.fold(event);
+        self.finished |= event.kind == EventKind::RunFinished;
+        let forgotten = if self.recent.len() == KEPT { self.recent.pop_front() } else { None };
+        self.recent.push_back(Arc::clone(event));
+        forgotten
+    }
+
+    /// The event of that number or, if it is no longer kept, the oldest that is.
+    fn event_from(&self, seq: u64) -> Option<&Arc<Event>> {
+        let oldest = self.recent.front()?.seq;
+        self.recent.get(usize::try_from(seq.saturating_sub(oldest)).ok()?)
+    }
+}
