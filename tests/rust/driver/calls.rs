@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use verifi::{Arguments, CallOptions, CancelToken, Progress, Slot, ToolResult};
+use verifi::{Arguments, CallOptions, CancelToken, Progress, ProgressFn, Slot, ToolResult};
 
 use crate::executor::{Executor, Form};
 use crate::{Answer, Reply, text};
@@ -46,13 +46,11 @@ impl Request {
     }
 
     fn options(&self, cancel: &CancelToken) -> CallOptions {
-        let mut options = CallOptions::default();
-        options.timeout = self.timeout;
-        options.cancel = Some(cancel.clone());
-        if let Some(reported) = self.progress.clone() {
-            options.on_progress = Some(Arc::new(move |progress| note(&reported, &progress)));
-        }
-        options
+        let on_progress = self
+            .progress
+            .clone()
+            .map(|reported| -> ProgressFn { Arc::new(move |progress| note(&reported, &progress)) });
+        CallOptions { timeout: self.timeout, cancel: Some(cancel.clone()), on_progress, ..CallOptions::default() }
     }
 }
 
