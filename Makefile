@@ -4,11 +4,12 @@
 PYTHON ?= python3
 VENV := .venv
 INTEROP := tests/interop/node_modules/.package-lock.json
+NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.package-lock.json
 
 # What `make test` runs, each with a runner whose closing lines tests/tally.py reads. A face adds its own.
-SUITES := "cargo test --workspace --locked --no-fail-fast"
+SUITES := "cargo test --workspace --locked --no-fail-fast" "node tests/node/run.mjs test"
 
-.PHONY: help demo test lint bench rules clean
+.PHONY: help demo demo-node test test-node soak-node lint bench bench-node pack-node rules clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,8 +18,18 @@ help: ## list the targets
 demo: ## a run with failover, redaction and its ledger, on embedded servers
 	cargo run --locked --release -p verifi --example sweep
 
-test: $(VENV)/installed $(INTEROP) ## every test of every face; the last line adds them up
+demo-node: $(NODE) ## the same from TypeScript, as a harness of the older SDK is written
+	cargo build --locked --release -p verifi --example sweep
+	node tests/node/run.mjs demo
+
+test: $(VENV)/installed $(INTEROP) $(NODE) ## every test of every face; the last line adds them up
 	$(PYTHON) tests/tally.py $(SUITES)
+
+test-node: $(NODE) ## the tests of the Node face alone, on Node 20, 22 and 24
+	$(PYTHON) tests/tally.py "node tests/node/run.mjs test"
+
+soak-node: $(NODE) ## those that take minutes: 50 workers, 20 000 calls
+	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check
@@ -29,17 +40,23 @@ lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a
 bench: ## what a call and the redaction cost
 	cargo bench --locked -p verifi
 
+bench-node: $(NODE) ## a call from Node beside Rust and the official TypeScript client
+	node tests/node/run.mjs bench
+
+pack-node: $(NODE) ## the npm tarballs, into dist
+	node tests/node/run.mjs pack
+
 rules: ## each rule of tests/RULES.md and the tests that name it
 	@$(PYTHON) tests/rules.py
 
 clean: ## remove all that was built or installed here
-	rm -rf target $(VENV) tests/interop/node_modules
+	rm -rf target dist $(VENV) $(dir $(INTEROP) $(NODE))
 
 $(VENV)/installed: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
 	touch $@
 
-$(INTEROP): tests/interop/package-lock.json
-	cd tests/interop && npm ci --no-audit --no-fund
+$(INTEROP) $(NODE): %/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund
 	touch $@

@@ -1,6 +1,6 @@
 'use strict';
 
-const { collectOwnSecrets, collectSecrets, NativeRedactor } = require('./native.js');
+const { collectSecrets, NativeRedactor } = require('./native.js');
 
 class Redactor {
   #native;
@@ -18,11 +18,13 @@ function redact(text, secrets) {
   return new Redactor(secrets).redact(text);
 }
 
-function collectRunSecrets(env) {
-  if (env === undefined) {
-    return collectOwnSecrets();
-  }
-  return collectSecrets(Object.entries(env).filter(([, value]) => typeof value === 'string'));
+function collectRunSecrets(env = process.env) {
+  return collectSecrets(pairsOf(env));
 }
 
-module.exports = { Redactor, redact, collectRunSecrets };
+/** An environment as pairs of name and value. */
+function pairsOf(env) {
+  return Object.entries(env).filter(([, value]) => typeof value === 'string');
+}
+
+module.exports = { Redactor, redact, collectRunSecrets, pairsOf };

@@ -4,6 +4,7 @@ const { harmless } = require('./callback.js');
 const { attempt, ManifestError, OptionsError } = require('./errors.js');
 const { EventStream, follow } = require('./events.js');
 const { forget, listen, native, newNumber } = require('./exchange.js');
+const { pairsOf } = require('./redaction.js');
 const { FailoverSlot } = require('./slot.js');
 
 class Run {
@@ -70,7 +71,7 @@ function openRun(manifest, options = {}) {
     throw new OptionsError('onEvent: must be a function');
   }
   const texts = [manifestText(manifest), optionsText(others)];
-  const opened = attempt(() => native.openRun(...texts));
+  const opened = attempt(() => native.openRun(...texts, pairsOf(process.env)));
   if (onEvent) {
     const number = newNumber();
     follow(number, opened.subscribe(number, 1), harmless('onEvent', onEvent));

@@ -26,15 +26,6 @@ impl NativeRedactor {
 
 /// The values that are secrets, of an environment given as pairs of name and value.
 #[napi]
-pub fn collect_secrets(environment: Vec<Vec<String>>) -> Vec<String> {
-    verifi::collect_run_secrets_from(environment.iter().filter_map(|pair| match pair.as_slice() {
-        [name, value] => Some((name, value)),
-        _ => None,
-    }))
-}
-
-/// The values that are secrets, of this process's own environment.
-#[napi]
-pub fn collect_own_secrets() -> Vec<String> {
-    verifi::collect_run_secrets()
+pub fn collect_secrets(environment: Vec<(String, String)>) -> Vec<String> {
+    verifi::collect_run_secrets_from(environment)
 }

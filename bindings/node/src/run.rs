@@ -29,10 +29,18 @@ impl Native {
         Ok(Native { outlet: Outlet::open(env, &listener)? })
     }
 
-    /// Opens a run from the JSON texts of its manifest and its options.
+    /// Opens a run from the JSON texts of its manifest and its options. The environment is that of JavaScript, as pairs
+    /// of name and value: a worker has its own, and the process's may change under Node's hands only.
     #[napi]
-    pub fn open_run(&self, manifest: String, options: String) -> Result<NativeRun, Failure> {
-        let opened = RunOptions::from_json(&options).and_then(|options| Run::open(&manifest, options));
+    pub fn open_run(
+        &self,
+        manifest: String,
+        options: String,
+        environment: Vec<(String, String)>,
+    ) -> Result<NativeRun, Failure> {
+        let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let opened = RunOptions::from_json(&options)
+            .and_then(|options| Run::open_with_environment(&manifest, options, environment));
         let run = Arc::new(opened.map_err(|error| failure(&error))?);
         Ok(NativeRun { run, outlet: self.outlet.clone(), is_closed: AtomicBool::new(false) })
     }
