@@ -200,6 +200,8 @@ export interface ToolDefinition {
   description?: string;
   inputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
+  /** The text of the definition, with every digit of its numbers. Not enumerable. */
+  readonly rawJson: string;
   [other: string]: unknown;
 }
 

@@ -20,7 +20,7 @@ test('a result has what the old SDK gave, and more', () =>
       ok: true,
       text: 'hi',
       isError: false,
-      raw: { content: [{ type: 'text', text: 'hi' }], isError: false },
+      raw: { content: [{ type: 'text', text: 'hi' }] },
       outcome: 'ok',
       server: 'primary',
       mayHaveRun: false,

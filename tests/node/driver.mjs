@@ -38,7 +38,10 @@ const commands = {
     return true;
   },
   list: (slot) => run.mcp(slot).listTools(),
-  definitions: (slot) => run.mcp(slot).toolDefinitions(),
+  async definitions(slot) {
+    const definitions = await run.mcp(slot).toolDefinitions();
+    return new Json(`[${definitions.map((definition) => definition.rawJson)}]`);
+  },
   ledger: () => run.ledger(),
   events: () => run.timeline(),
   await_event: awaitEvent,

@@ -49,7 +49,7 @@ class FailoverSlot {
   }
 
   async toolDefinitions(options) {
-    return (await this.#list(options)).definitions.map((definition) => JSON.parse(definition));
+    return (await this.#list(options)).definitions.map(definitionOf);
   }
 
   health() {
@@ -93,6 +93,11 @@ function listChoicesOf(options) {
   } catch (error) {
     throw new ListToolsError(`tools/list failed: ${describe(error)}`);
   }
+}
+
+/** A definition, and its text, in which numbers have every digit. */
+function definitionOf(rawJson) {
+  return Object.defineProperty(JSON.parse(rawJson), 'rawJson', { value: rawJson });
 }
 
 function progressOf({ progress, total, message }) {
