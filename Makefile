@@ -38,7 +38,7 @@ lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a
 	$(PYTHON) tests/rules.py --gaps
 
 bench: ## what a call and the redaction cost
-	cargo bench --locked -p verifi
+	cargo bench --workspace --locked --bench '*'
 
 bench-node: $(NODE) ## a call from Node beside Rust and the official TypeScript client
 	node tests/node/run.mjs bench

@@ -1,11 +1,5 @@
-// `memory.mjs URL CALLS`: by how many MB the process grows after the first quarter of the calls.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
+// `node --expose-gc memory.mjs URL CALLS`: by how many MB the process grows after the first quarter of the calls.
 import { openRun } from 'verifi';
-
-setFlagsFromString('--expose-gc');
-const gc = runInNewContext('gc');
 
 const [, , url, calls] = process.argv;
 const run = openRun({ runId: 'r1', slotFills: { kali: url } });
@@ -21,8 +15,8 @@ async function call(times) {
 }
 
 function resident() {
-  gc();
-  gc();
+  globalThis.gc();
+  globalThis.gc();
   return process.memoryUsage.rss() / 2 ** 20;
 }
 

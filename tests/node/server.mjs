@@ -88,14 +88,15 @@ export async function withServer(work, script) {
 }
 
 /**
- * Runs a program beside this file to its end: its status, what it wrote, and when it ended. One that does not end in
- * 30 s is killed, and has a signal.
+ * Runs a program beside this file to its end, after flags of Node: its status, what it wrote, and when it ended. One
+ * that does not end in a minute is killed, and has a signal.
  */
-export function program(name, ...args) {
-  const path = fileURLToPath(new URL(name, import.meta.url));
+export function program(...args) {
+  const options = { timeout: 60_000, killSignal: 'SIGKILL', cwd: fileURLToPath(new URL('.', import.meta.url)) };
   return new Promise((resolve) => {
-    execFile(process.execPath, [path, ...args], { timeout: 30_000, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      resolve({ status: error ? (error.code ?? null) : 0, signal: error?.signal ?? null, stdout, stderr, endedAt: Date.now() });
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      const status = error ? (error.code ?? null) : 0;
+      resolve({ status, signal: error?.signal ?? null, stdout, stderr, endedAt: Date.now() });
     });
   });
 }
