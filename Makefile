@@ -28,7 +28,7 @@ test: $(VENV)/installed $(INTEROP) $(NODE) ## every test of every face; the last
 test-node: $(NODE) ## the tests of the Node face alone, on Node 20, 22 and 24
 	$(PYTHON) tests/tally.py "node tests/node/run.mjs test"
 
-soak-node: $(NODE) ## those that take minutes: 50 workers, 20 000 calls
+soak-node: $(NODE) ## that workers and processes end well in mid-call, many times over
 	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test

@@ -13,8 +13,8 @@ import { program, withRun, withServer } from './server.mjs';
 
 const require = createRequire(import.meta.url);
 const SOAK = process.env.VERIFI_SOAK !== undefined;
-const WORKERS = SOAK ? 50 : 10;
-const EXITS = SOAK ? 30 : 5;
+const WORKERS = SOAK ? { terminate: 500, exit: 500, close: 500 } : { terminate: 50, exit: 10, close: 10 };
+const EXITS = SOAK ? 100 : 10;
 
 function endedWell({ status, signal, stderr }, stdout, wanted) {
   assert.deepEqual([status, signal, stderr], [0, null, '']);
@@ -47,13 +47,15 @@ test('process.exit in mid-call', () =>
   }));
 
 // Rules 7.3, 2.6.
-test(`${WORKERS} workers terminated in mid-call`, () =>
-  withServer(async (server) => {
-    const ended = await program('workers.mjs', server.url, `${WORKERS}`);
-    endedWell(ended, ended.stdout, 'still here\n');
-    // What the workers had under way was cancelled when they ended.
-    await server.command({ await: { request: { rpc: 'notifications/cancelled' }, count: WORKERS * 4 } });
-  }));
+for (const [manner, count] of Object.entries(WORKERS)) {
+  test(`${count} workers that end in mid-call: ${manner}`, () =>
+    withServer(async (server) => {
+      const ended = await program('workers.mjs', server.url, `${count}`, manner);
+      endedWell(ended, ended.stdout, 'still here\n');
+      // What the workers had under way was cancelled when they ended.
+      await server.command({ await: { request: { rpc: 'notifications/cancelled' }, count: count * 4 } });
+    }));
+}
 
 // Rules 7.3, 1.3.
 test('several workers and the main thread at once, each with its own run', () =>

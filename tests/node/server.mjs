@@ -89,10 +89,10 @@ export async function withServer(work, script) {
 
 /**
  * Runs a program beside this file to its end, after flags of Node: its status, what it wrote, and when it ended. One
- * that does not end in a minute is killed, and has a signal.
+ * that does not end in five minutes is killed, and has a signal.
  */
 export function program(...args) {
-  const options = { timeout: 60_000, killSignal: 'SIGKILL', cwd: fileURLToPath(new URL('.', import.meta.url)) };
+  const options = { timeout: 300_000, killSignal: 'SIGKILL', cwd: fileURLToPath(new URL('.', import.meta.url)) };
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {
       const status = error ? (error.code ?? null) : 0;

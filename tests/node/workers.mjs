@@ -1,4 +1,6 @@
-// `workers.mjs URL COUNT`: terminates workers in mid-call, five at a time, and then makes a call of its own.
+// `workers.mjs URL COUNT MANNER`: ends workers in mid-call, five at a time, and then makes a call of its own. They are
+// terminated (`terminate`), also while they close their run (`close`), or exit of themselves (`exit`).
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
@@ -6,11 +8,16 @@ import { openRun } from 'verifi';
 
 const FIVE = 5;
 
-async function terminateAll(url, count) {
+async function endAll(url, count, manner) {
+  const options = { workerData: { url, manner } };
   for (let done = 0; done < count; done += FIVE) {
-    const workers = Array.from({ length: FIVE }, () => new Worker(fileURLToPath(import.meta.url), { workerData: url }));
-    await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))));
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    const workers = Array.from({ length: FIVE }, () => new Worker(fileURLToPath(import.meta.url), options));
+    const exits = workers.map((worker) => once(worker, 'exit'));
+    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    if (manner !== 'exit') {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    }
+    await Promise.all(exits);
   }
   const run = openRun({ runId: 'main', slotFills: { kali: url } });
   const result = await run.mcp('kali').call('echo', { text: 'still here' });
@@ -18,7 +25,7 @@ async function terminateAll(url, count) {
   await run.close();
 }
 
-async function work(url) {
+async function work({ url, manner }) {
   const run = openRun({ runId: 'worker', slotFills: { kali: url } }, { onEvent() {} });
   const kali = run.mcp('kali');
   for (let i = 0; i < 4; i += 1) {
@@ -29,7 +36,9 @@ async function work(url) {
   })();
   await kali.call('echo', {});
   parentPort.postMessage('in mid-call');
+  if (manner === 'exit') setImmediate(() => process.exit());
+  if (manner === 'close') void run.close();
   for (;;) await kali.call('echo', { text: 'x' });
 }
 
-await (isMainThread ? terminateAll(process.argv[2], Number(process.argv[3])) : work(workerData));
+await (isMainThread ? endAll(process.argv[2], Number(process.argv[3]), process.argv[4]) : work(workerData));
