@@ -12,10 +12,11 @@ use crate::http::Resend;
 use crate::mcp::{ListFailure, ToolCall};
 use crate::options::Replay;
 use crate::outcome::Outcome;
+use crate::progress::{Progress, ProgressFn};
 use crate::result::ToolResult;
 use crate::run::Live;
 use crate::servers::{Servers, Walk};
-use crate::slot::{CallOptions, ListOptions, Progress, ProgressFn, Slot};
+use crate::slot::{CallOptions, ListOptions, Slot};
 use crate::timeline::{Draft, EventKind};
 use crate::tools::ToolDefinition;
 
@@ -129,7 +130,7 @@ impl Call {
         let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
         let mut causes: Vec<String> = Vec::new();
         let mut last = None;
-        let mut may_have_run = false;
+        let (mut may_have_run, mut redactions) = (false, 0);
         for index in Walk::new(servers) {
             let server = &servers.list[index];
             let role = Servers::role(index);
@@ -146,9 +147,12 @@ impl Call {
                 let server = attempt.is_answer.then_some(role);
                 return self.result(ToolResult { server, ..ToolResult::from(attempt) });
             }
-            servers.failed(index, attempt.error.as_deref().unwrap_or_default(), attempt.is_lost);
+            if servers.failed(index, attempt.error.as_deref().unwrap_or_default()) && attempt.is_lost {
+                servers.lost(index);
+            }
             causes.extend(attempt.error.clone());
             may_have_run |= attempt.may_have_run;
+            redactions += attempt.redactions;
             let stays = attempt.may_have_run && !may_repeat;
             last = Some(attempt);
             if stays {
@@ -158,7 +162,9 @@ impl Call {
         let error = causes.join("; ");
         servers.tell_if_none_lives(&error);
         match last {
-            Some(attempt) => self.result(ToolResult { error: Some(error), may_have_run, ..ToolResult::from(attempt) }),
+            Some(attempt) => {
+                self.result(ToolResult { error: Some(error), may_have_run, redactions, ..ToolResult::from(attempt) })
+            }
             None => self.result(ToolResult::rejected("the slot has no server".into(), 0.0)),
         }
     }
@@ -168,7 +174,7 @@ impl Call {
         if let Some(error) = &result.error {
             let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
             let draft = Draft::new(EventKind::ToolError)
-                .slot(&self.slot.shared.name)
+                .slot(&self.slot.shared.shown)
                 .tool(&tool)
                 .outcome(result.outcome)
                 .latency(self.started.elapsed())
@@ -272,8 +278,9 @@ impl Listing {
         let run = self.slot.run.clone();
         run.state().background.spawn(&scope, move |start| match start {
             Start::Go => done(self.run()),
+            Start::Stopped(Stop::Closed) => done(Err(list_error(CLOSED))),
             Start::Stopped(Stop::Deadline) => done(Err(list_error("it timed out before it was sent"))),
-            Start::Stopped(_) => done(Err(list_error("it was cancelled before it was sent"))),
+            Start::Stopped(Stop::Cancelled) => done(Err(list_error("it was cancelled before it was sent"))),
             Start::NoThread(error) => done(Err(list_error(&format!("no thread for it: {error}")))),
         });
     }
@@ -291,6 +298,7 @@ impl Listing {
                     servers.answered(index);
                     return Ok(tools.into_iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
                 }
+                // As in the SDK before: a refusal is an answer, but another server may still give the list.
                 Err(ListFailure::Refused(reason)) => {
                     servers.answered(index);
                     let reason = format!("{}: {reason}", server.shown());
@@ -302,7 +310,9 @@ impl Listing {
                     if !matches!(outcome, Outcome::Unreachable | Outcome::TimedOut) {
                         break;
                     }
-                    servers.failed(index, &error, failure.is_lost());
+                    if servers.failed(index, &error) && failure.is_lost() {
+                        servers.lost(index);
+                    }
                 }
             }
         }

@@ -65,6 +65,11 @@ impl Standing {
         self.inner.locked().servers[server].state == ServerState::Dead
     }
 
+    /// Why the server is dead, if it is.
+    pub(crate) fn dead_reason(&self, server: usize) -> Option<String> {
+        self.inner.locked().servers[server].reason.clone()
+    }
+
     /// The server answered. True when it was dead before.
     pub(crate) fn answered(&self, server: usize) -> bool {
         let mut inner = self.inner.locked();

@@ -12,13 +12,14 @@ use crate::outcome::{Outcome, ServerRole};
 /// As JSON its members are `ok`, `text`, `isError`, `latencyMs`, `error`, `raw`, `outcome`, `server`, `mayHaveRun` and
 /// `redactions`; what does not apply is absent.
 #[derive(Clone, PartialEq)]
+#[must_use = "a failed call shows only in its result"]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The tool ran and answered. False means that it failed, was refused or was not reached.
     pub ok: bool,
     /// The content of the answer as text: text blocks as they are, others as compact JSON, joined by LF.
     pub text: String,
-    /// The server reported the failure: a tool error, or a refusal. False when no answer came.
+    /// The server reported the failure: a tool error, or a refusal. False in every other case.
     pub is_error: bool,
     /// How long the whole call took, in milliseconds, failover included.
     pub latency_ms: f64,
@@ -30,7 +31,7 @@ pub struct ToolResult {
     pub server: Option<ServerRole>,
     /// The call was sent and its fate is unknown: the tool may have run, or still run.
     pub may_have_run: bool,
-    /// How many occurrences of secrets were replaced in `text`, or in `error` when there is no text.
+    /// How many occurrences of secrets were replaced in the answer's text, or in what an error was made from.
     pub redactions: u64,
     pub(crate) raw: Option<Raw>,
 }

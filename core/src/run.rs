@@ -57,6 +57,8 @@ pub(crate) struct RunState {
 
 pub(crate) struct SlotShared {
     pub(crate) name: Arc<str>,
+    /// The name as events show it: scrubbed.
+    pub(crate) shown: Arc<str>,
     pub(crate) endpoint: String,
     replay: Option<Replay>,
     servers: PerProcess<Mutex<Option<Arc<Servers>>>>,
@@ -96,16 +98,23 @@ impl Run {
         secrets.extend(manifest.secrets().iter().map(|secret| secret.to_string()));
         let redactor = Redactor::for_run(&secrets);
         secrets.zeroize();
-        let slots = manifest.slots.iter().map(|(name, spec)| {
-            let name: Arc<str> = name.as_str().into();
-            let endpoint = spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
-            let shared = SlotShared { name: name.clone(), endpoint, replay: spec.replay, servers: PerProcess::new() };
-            (name, Arc::new(shared))
-        });
+        let slots: BTreeMap<_, _> = manifest
+            .slots
+            .iter()
+            .map(|(name, spec)| {
+                let name: Arc<str> = name.as_str().into();
+                let endpoint =
+                    spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
+                let shown = redactor.scrub_str(&name).into();
+                let (replay, servers) = (spec.replay, PerProcess::new());
+                let shared = SlotShared { name: name.clone(), shown, endpoint, replay, servers };
+                (name, Arc::new(shared))
+            })
+            .collect();
         let shared = RunShared {
             id: manifest.run_id.as_str().into(),
             options,
-            slots: slots.collect(),
+            slots,
             live: RwLock::new(Some(Arc::new(Live { redactor, manifest }))),
             opened_by: process::id(),
             states: PerProcess::new(),
@@ -244,7 +253,8 @@ impl SlotShared {
                 },
                 retry_primary_after: run.options.retry_primary_after,
             };
-            *made = Some(Servers::new(&self.name, live.manifest.slots.get(&*self.name)?, around));
+            let spec = live.manifest.slots.get(&*self.name)?;
+            *made = Some(Servers::new(&self.shown, spec, &live.redactor, around));
         }
         made.clone()
     }

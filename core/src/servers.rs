@@ -9,9 +9,10 @@ use crate::background::Background;
 use crate::cancel::{CancelToken, Scope};
 use crate::failover::{ServerState, Standing};
 use crate::lock::Lock;
-use crate::manifest::SlotSpec;
+use crate::manifest::{ServerSpec, SlotSpec};
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
+use crate::redact::Redactor;
 use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
 
 /// What verifi knows of one server of a slot.
@@ -58,9 +59,13 @@ pub(crate) struct Surroundings {
 }
 
 impl Servers {
-    pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
+    /// `slot` is scrubbed.
+    pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, redactor: &Redactor, around: Surroundings) -> Arc<Servers> {
         let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
-        let server = |spec| Server::new(spec, limits, background.clone());
+        let server = |spec: &ServerSpec| {
+            let shown = redactor.scrub_str(spec.endpoint.shown()).into();
+            Server::new(spec, shown, limits, background.clone())
+        };
         Arc::new(Servers {
             slot: slot.clone(),
             list: spec.servers.iter().map(server).collect(),
@@ -81,17 +86,18 @@ impl Servers {
         self.standing.answered(index);
     }
 
-    /// The server could not be reached. `reason` is scrubbed.
-    pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str, is_lost: bool) {
-        if !self.standing.failed(index, reason) {
-            return;
-        }
-        if is_lost {
-            self.list[index].retire_session();
-        }
-        if index == 0 {
+    /// The server could not be reached. `reason` is scrubbed. True when that is news.
+    pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str) -> bool {
+        let is_news = self.standing.failed(index, reason);
+        if is_news && index == 0 {
             self.probe_later();
         }
+        is_news
+    }
+
+    /// The connection to it failed: it may come back as another that knows no session of before.
+    pub(crate) fn lost(&self, index: usize) {
+        self.list[index].retire_session();
     }
 
     /// No server is left: tells it, once until one answers.
@@ -102,12 +108,13 @@ impl Servers {
     }
 
     fn tell_fallback(&self, index: usize) {
+        // A list that the primary refuses goes on to the next server, too: that is no failover.
+        let Some(reason) = self.standing.dead_reason(0) else { return };
         if index > 0 && self.standing.tell_fallback() {
-            let reason = self.standing.list()[0].reason.clone().unwrap_or_default();
             self.timeline.record(
                 Draft::new(EventKind::FallbackUsed)
                     .slot(&self.slot)
-                    .server(ServerRole::Fallback, self.list[0].shown())
+                    .server(ServerRole::Primary, self.list[0].shown())
                     .fallback(self.list[index].shown())
                     .error(&reason),
             );

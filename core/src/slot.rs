@@ -13,33 +13,20 @@ use crate::arguments::Arguments;
 use crate::calls::{Call, Listing};
 use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorKind};
+use crate::progress::ProgressFn;
 use crate::result::ToolResult;
 use crate::run::{RunShared, SlotShared};
 use crate::servers::ServerHealth;
 use crate::tools::ToolDefinition;
 
-/// What a server says of a call that is under way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// How far it is. It grows with each notice.
-    pub progress: f64,
-    /// Where it will end, if the server knows.
-    pub total: Option<f64>,
-    /// What it is doing, scrubbed.
-    pub message: Option<String>,
-}
-
-/// Called for each notice of progress, on the thread that makes the call, which waits for it meanwhile.
-pub type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
-
 /// What a single call may choose.
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    /// How long the call may take, in place of the run's own limit.
+    /// The time limit for each server that is tried, in place of the run's.
     pub timeout: Option<Duration>,
     /// Cancels the call.
     pub cancel: Option<CancelToken>,
-    /// Wants to hear of progress. Without it the server is not asked to tell.
+    /// Called for each progress notification. Without it the request carries no progress token.
     pub on_progress: Option<ProgressFn>,
 }
 
@@ -56,7 +43,7 @@ impl fmt::Debug for CallOptions {
 /// What a single list of tools may choose.
 #[derive(Clone, Debug, Default)]
 pub struct ListOptions {
-    /// How long each server may take, in place of the run's own limit.
+    /// The time limit for each server that is tried, in place of the run's.
     pub timeout: Option<Duration>,
     /// Cancels it.
     pub cancel: Option<CancelToken>,
@@ -83,8 +70,8 @@ impl Slot {
         &self.shared.endpoint
     }
 
-    /// Calls a tool and waits for its result, at most the run's time limit (300 s unless set), which each further server
-    /// has again after a failure. Never fails and never panics: see [`ToolResult`]. It blocks this thread alone and may
+    /// Calls a tool and waits for its result, at most the run's time limit (300 s unless set) for each server that is
+    /// tried. Never fails and never panics: see [`ToolResult`]. It blocks this thread alone and may
     /// be used on a thread that drives an async runtime, if that is what you want.
     pub fn call(&self, tool: &str, arguments: impl Into<Arguments>) -> ToolResult {
         self.call_with(tool, arguments, CallOptions::default())
@@ -144,7 +131,12 @@ impl Slot {
     }
 
     /// [`list_tools`](Self::list_tools) on a thread of verifi's own. Dropping the future cancels it.
-    pub fn list_tools_async(&self, options: ListOptions) -> ListFuture<Vec<String>> {
+    pub fn list_tools_async(&self) -> ListFuture<Vec<String>> {
+        self.list_tools_async_with(ListOptions::default())
+    }
+
+    /// [`list_tools_async`](Self::list_tools_async) with options.
+    pub fn list_tools_async_with(&self, options: ListOptions) -> ListFuture<Vec<String>> {
         self.list_in_background(options, names)
     }
 
@@ -167,7 +159,12 @@ impl Slot {
     }
 
     /// [`tool_definitions`](Self::tool_definitions) on a thread of verifi's own. Dropping the future cancels it.
-    pub fn tool_definitions_async(&self, options: ListOptions) -> ListFuture<Vec<ToolDefinition>> {
+    pub fn tool_definitions_async(&self) -> ListFuture<Vec<ToolDefinition>> {
+        self.tool_definitions_async_with(ListOptions::default())
+    }
+
+    /// [`tool_definitions_async`](Self::tool_definitions_async) with options.
+    pub fn tool_definitions_async_with(&self, options: ListOptions) -> ListFuture<Vec<ToolDefinition>> {
         self.list_in_background(options, |tools| tools)
     }
 
@@ -195,7 +192,8 @@ impl Slot {
         ListFuture { receiver, dropped }
     }
 
-    /// What verifi knows of each of the slot's servers, in the order in which they are tried.
+    /// What verifi knows of each of the slot's servers, in the order in which they are tried. Of a closed run: what was
+    /// known, without the protocol version; nothing if the slot was never used.
     pub fn health(&self) -> Vec<ServerHealth> {
         self.shared.servers(&self.run).map(|servers| servers.health()).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ use crate::http::{Client, Method, Request, Resend, Response};
 use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
 use crate::options::Elicitation;
-use crate::slot::ProgressFn;
+use crate::progress::ProgressFn;
 use crate::tools::ToolHints;
 
 /// Why a request got no response.
@@ -100,6 +100,7 @@ pub(crate) struct ToolCall<'a> {
 
 pub(crate) struct Server {
     endpoint: Endpoint,
+    shown: Arc<str>,
     pub(super) protocol_version: Option<String>,
     headers: Mutex<Vec<(HeaderName, SecretValue)>>,
     pub(super) limits: ServerLimits,
@@ -114,9 +115,16 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(spec: &ServerSpec, limits: ServerLimits, background: Arc<Background>) -> Arc<Server> {
+    /// `shown` is the endpoint as errors and events show it: without its query, scrubbed.
+    pub(crate) fn new(
+        spec: &ServerSpec,
+        shown: Arc<str>,
+        limits: ServerLimits,
+        background: Arc<Background>,
+    ) -> Arc<Server> {
         Arc::new(Server {
             endpoint: spec.endpoint.clone(),
+            shown,
             protocol_version: spec.protocol_version.clone(),
             headers: Mutex::new(spec.headers.clone()),
             limits,
@@ -129,9 +137,9 @@ impl Server {
         })
     }
 
-    /// The endpoint without its query, as errors and events show it.
+    /// The endpoint as errors and events show it.
     pub(crate) fn shown(&self) -> &Arc<str> {
-        self.endpoint.shown()
+        &self.shown
     }
 
     /// The revision that was agreed on.
@@ -325,6 +333,7 @@ impl Server {
         if let Some(session) = self.handshake.made() {
             self.handshake.forget(&session);
         }
+        self.retired.locked().clear();
         self.headers.locked().clear();
         self.http.clear();
     }

@@ -15,7 +15,7 @@ use super::session::Session;
 use crate::cancel::{Scope, Stop};
 use crate::http::Resend;
 use crate::options::Elicitation;
-use crate::slot::{Progress, ProgressFn};
+use crate::progress::{Progress, ProgressFn};
 
 const METHOD_NOT_FOUND: i32 = -32601;
 

@@ -33,7 +33,8 @@ named! {
         PrimaryRestored = "mcp.primary_restored",
         /// A line of the harness's own.
         Log = "log",
-        /// The run was closed. The last event.
+        /// The run was closed. The last event, but for the ends of calls that could not be waited for; a subscription ends
+        /// with it.
         RunFinished = "run_finished",
     }
 }
@@ -68,7 +69,8 @@ pub struct Event {
     /// Where that server is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Arc<str>>,
-    /// Of [`EventKind::FallbackUsed`]: where the slot went.
+    /// Of [`EventKind::FallbackUsed`]: the endpoint that the slot went on with; `server` and `endpoint` are those of the
+    /// server that it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Arc<str>>,
     /// How the call ended.
