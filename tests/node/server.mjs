@@ -30,6 +30,10 @@ class Server {
     return server;
   }
 
+  get pid() {
+    return this.#process.pid;
+  }
+
   /** A command of `tests/README.md`. */
   async command(command) {
     this.#write(command);
