@@ -79,7 +79,7 @@ fn too_long(latency_ms: f64) -> Notice {
 }
 
 impl From<Progress> for Notice {
-    fn from(Progress { progress, total, message }: Progress) -> Notice {
+    fn from(Progress { progress, total, message, .. }: Progress) -> Notice {
         Notice::Progress { progress, total, message }
     }
 }
