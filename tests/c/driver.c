@@ -183,22 +183,31 @@ static void redact(const struct field *field) {
     }
 }
 
-/* Commands that a slot carries out. */
-static void to_slot(const verifi_slot *slot, const struct field *field) {
+/* Commands whose answer is a text of the slot's. */
+static void ask_slot(const verifi_slot *slot, const struct field *field) {
     verifi_text *out = NULL;
     verifi_error *error = NULL;
+    verifi_status status = VERIFI_OK;
+    if (is(field[0], "list")) {
+        status = verifi_slot_list_tools(slot, 0, &out, &error);
+    } else if (is(field[0], "definitions")) {
+        status = verifi_slot_tool_definitions(slot, 0, &out, &error);
+    } else {
+        status = verifi_slot_health(slot, &out, &error);
+    }
+    answer_status(status, out, error);
+}
+
+/* Commands that a slot carries out. */
+static void to_slot(const verifi_slot *slot, const struct field *field) {
     if (is(field[0], "slot")) {
         show_slot(slot);
     } else if (is(field[0], "call")) {
         answer_result(verifi_slot_call(slot, str(field[2]), str(field[3]), number(field[4])));
     } else if (is(field[0], "start")) {
         start(slot, field);
-    } else if (is(field[0], "list")) {
-        answer_status(verifi_slot_list_tools(slot, 0, &out, &error), out, error);
-    } else if (is(field[0], "definitions")) {
-        answer_status(verifi_slot_tool_definitions(slot, 0, &out, &error), out, error);
     } else {
-        answer_status(verifi_slot_health(slot, &out, &error), out, error);
+        ask_slot(slot, field);
     }
 }
 
