@@ -98,6 +98,8 @@ pub struct Script {
     _shares_driver: Value,
     /// By default: slot `kali` on server A, with B as its fallback if there is a B.
     pub manifest: Option<Box<RawValue>>,
+    /// The manifest as text that may be no JSON.
+    pub manifest_text: Option<String>,
     /// The run's options.
     pub options: Option<Box<RawValue>>,
     /// The environment of the driver: a string, or `{"latin1": …}` for bytes.

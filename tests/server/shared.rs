@@ -230,6 +230,7 @@ impl State {
         condition.request.as_ref().is_none_or(|wanted| arrived(wanted) >= condition.count)
             && condition.gate.as_ref().is_none_or(|gate| self.gates.contains(gate))
             && condition.client_closed.is_none_or(|count| self.closed_by(Side::Client) >= count)
+            && condition.closed.is_none_or(|count| self.closed_by(Side::Client) + self.closed_by(Side::Server) >= count)
             && condition.server_closed.is_none_or(|count| self.closed_by(Side::Server) >= count)
     }
 
