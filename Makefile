@@ -27,7 +27,7 @@ lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a
 	$(PYTHON) tests/rules.py --gaps
 
 bench: ## what a call and the redaction cost
-	cargo bench --locked -p verifi
+	cargo bench --workspace --locked --bench '*'
 
 rules: ## each rule of tests/RULES.md and the tests that name it
 	@$(PYTHON) tests/rules.py
