@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from json import dumps
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 
 from ._errors import OptionsError
@@ -36,7 +36,7 @@ def _milliseconds(name: str, value: Any) -> int:
     seconds = float(value)
     if not (isfinite(seconds) and seconds > 0):
         raise OptionsError(f"{name}: must be more than zero, and finite")
-    return ceil(seconds * 1000)
+    return max(1, round(seconds * 1000))
 
 
 def _core_name(name: str) -> str:
