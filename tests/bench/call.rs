@@ -129,6 +129,8 @@ fn measure(place: &Place) -> f64 {
 
 fn main() -> ExitCode {
     let checked = std::env::args().any(|argument| argument == "--check");
-    let within = PLACES.iter().map(|place| measure(place) <= place.ceiling).fold(true, |all, one| all && one);
+    // All are measured, whatever the first one shows.
+    let ratios: Vec<f64> = PLACES.iter().map(measure).collect();
+    let within = PLACES.iter().zip(ratios).all(|(place, ratio)| ratio <= place.ceiling);
     if checked && !within { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -200,7 +200,8 @@ struct Pick {
     found: Option<Reply>,
     /// The last response with another id: it stands when none has ours.
     last: Option<Reply>,
-    unreadable: Option<String>,
+    /// What was wrong with the last message that could not be read, and the message.
+    unreadable: Option<(String, BodyHead)>,
 }
 
 impl Pick {

@@ -50,7 +50,7 @@ impl Request {
             .progress
             .clone()
             .map(|reported| -> ProgressFn { Arc::new(move |progress| note(&reported, &progress)) });
-        CallOptions { timeout: self.timeout, cancel: Some(cancel.clone()), on_progress, ..CallOptions::default() }
+        CallOptions { timeout: self.timeout, cancel: Some(cancel.clone()), on_progress }
     }
 }
 
