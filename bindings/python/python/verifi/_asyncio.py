@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 from ._verifi import report
 
 T = TypeVar("T")
-Done = Callable[[T | None, BaseException | None], None]
+Done = Callable[[T | None, BaseException | None], object]
 
 
 class Cancellable(Protocol):
@@ -33,9 +33,10 @@ async def settled(start: Callable[[Done[T]], Cancellable]) -> T:
     try:
         return await future
     except BaseException:
-        # Nothing that comes later finds anybody to tell.
-        future.cancel()
         started.cancel()
+        # What still comes finds nobody to tell. A loop that was closed under its task tells nobody either, and loudly.
+        if not loop.is_closed():
+            future.cancel()
         raise
 
 
@@ -58,12 +59,12 @@ def hand_over(loop: AbstractEventLoop, function: Callable[..., None], *arguments
     return True
 
 
-def in_loop(on_progress: Callable[[Progress], object]) -> Callable[[Progress], None]:
+def in_loop(on_progress: Callable[[Progress], object]) -> Callable[[Progress], object]:
     """Calls back in the running loop, not on the thread that brings the news."""
     from asyncio import get_running_loop
 
     loop = get_running_loop()
-    return lambda progress: hand_over(loop, guarded, on_progress, progress) and None
+    return lambda progress: hand_over(loop, guarded, on_progress, progress)
 
 
 def guarded(callback: Callable[[T], object], value: T) -> None:

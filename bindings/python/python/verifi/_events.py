@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from json import loads
-from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 
-from ._asyncio import guarded, hand_over
+from ._asyncio import guarded, hand_over, settle
 from ._exit import read_on_thread
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
     from collections.abc import Callable
     from logging import Logger
+    from queue import SimpleQueue
     from types import TracebackType
 
     from typing_extensions import Self
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from . import _verifi
     from ._run import Run
     from ._types import Event
-
-    Wanted = SimpleQueue["tuple[AbstractEventLoop, Future[str | None]] | None"]
 
 
 class _Closing:
@@ -71,19 +70,17 @@ class EventStream(_Closing):
     the oldest, which shows as a gap in `seq`. Readers of one stream share its place.
     """
 
-    __slots__ = ("_kept", "_wanted")
+    __slots__ = ("_ahead",)
 
     def __init__(self, native: _verifi.Subscription) -> None:
         super().__init__(native)
-        # What came for a reader that no longer wanted it.
-        self._kept: deque[str | None] = deque()
-        self._wanted: Wanted | None = None
+        self._ahead = _Ahead(native)
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Event:
-        text = self._at_hand() or self._native.wait()
+        text = self._ahead.at_hand() or self._native.wait()
         if text is None:
             raise StopIteration
         return cast("Event", loads(text))
@@ -92,49 +89,82 @@ class EventStream(_Closing):
         return self
 
     async def __anext__(self) -> Event:
-        text = self._at_hand() or await self._from_thread()
-        if text is None:
-            raise StopAsyncIteration
+        while (text := self._ahead.at_hand()) is None:
+            if not await self._ahead.comes():
+                raise StopAsyncIteration
         return cast("Event", loads(text))
 
     def close(self) -> None:
         super().close()
-        if self._wanted is not None:
-            self._wanted.put(None)
+        self._ahead.close()
 
     def __del__(self) -> None:
         self.close()
 
-    def _at_hand(self) -> str | None:
-        return self._kept.popleft() if self._kept else self._native.take()
 
-    async def _from_thread(self) -> str | None:
-        """A loop must not wait: a thread does, for one event at a time."""
+class _Ahead:
+    """Waits in the place of event loops, which must not: on a thread of its own, for one event at a time.
+
+    What the thread has taken lies ready for whoever comes next, so that a reader who is cancelled takes nothing along.
+    """
+
+    __slots__ = ("_asked", "_closed", "_events", "_lock", "_native", "_questions", "_readers")
+
+    def __init__(self, native: _verifi.Subscription) -> None:
+        self._native = native
+        self._lock = Lock()
+        self._events: deque[str] = deque()
+        self._readers: list[tuple[AbstractEventLoop, Future[bool]]] = []
+        self._questions: SimpleQueue[bool] | None = None
+        # Whether the thread is waiting for an event, which then comes before all that can be taken directly.
+        self._asked = False
+        self._closed = False
+
+    def at_hand(self) -> str | None:
+        """The next event if it is there."""
+        with self._lock:
+            if self._events:
+                return self._events.popleft()
+            return None if self._asked else self._native.take()
+
+    async def comes(self) -> bool:
+        """Waits until there may be an event; False at the end."""
         from asyncio import get_running_loop
 
         loop = get_running_loop()
-        future: Future[str | None] = loop.create_future()
-        if self._wanted is None:
-            self._wanted = wanted = SimpleQueue()
-            native, kept = self._native, self._kept
-            read_on_thread("verifi-stream", lambda: _bring(native, wanted, kept))
-        self._wanted.put((loop, future))
+        future: Future[bool] = loop.create_future()
+        with self._lock:
+            if self._closed:
+                return False
+            self._readers.append((loop, future))
+            if not self._asked:
+                self._asked = True
+                self._ask()
         return await future
 
+    def close(self) -> None:
+        self._closed = True
+        if self._questions is not None:
+            self._questions.put(False)
 
-def _bring(native: _verifi.Subscription, wanted: Wanted, kept: deque[str | None]) -> None:
-    while (reader := wanted.get()) is not None:
-        loop, future = reader
-        text = native.wait()
-        if not hand_over(loop, _deliver, future, text, kept):
-            kept.append(text)
+    def _ask(self) -> None:
+        from queue import SimpleQueue
 
+        if self._questions is None:
+            self._questions = SimpleQueue()
+            read_on_thread("verifi-stream", self._answer)
+        self._questions.put(True)
 
-def _deliver(future: Future[str | None], text: str | None, kept: deque[str | None]) -> None:
-    if future.done():
-        kept.append(text)
-    else:
-        future.set_result(text)
+    def _answer(self) -> None:
+        while self._questions is not None and self._questions.get():
+            text = self._native.wait()
+            with self._lock:
+                if text is not None:
+                    self._events.append(text)
+                self._asked = False
+                readers, self._readers = self._readers, []
+            for loop, future in readers:
+                hand_over(loop, settle, future, text is not None, None)
 
 
 _WARNINGS = ("tool_error", "mcp.fallback_used", "mcp.no_healthy_tool")

@@ -43,3 +43,10 @@ def _core_name(name: str) -> str:
     """As in every language's JSON: `max_response_bytes` is `maxResponseBytes`, and times say that they are in ms."""
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest)) + ("Ms" if name in SECONDS else "")
+
+
+def in_own_words(message: str) -> str:
+    """The core's message, which begins with the name of the option, with the name that it has here."""
+    core, colon, rest = message.partition(":")
+    own = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in core)
+    return f"{own.removesuffix('_ms')}{colon}{rest}"

@@ -7,10 +7,10 @@ from json import dumps, loads
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _verifi
-from ._asyncio import settled
-from ._errors import ManifestError
+from ._asyncio import Done, settled
+from ._errors import ManifestError, OptionsError
 from ._events import EventStream, Subscription
-from ._options import options_json
+from ._options import in_own_words, options_json
 from ._slot import Slot
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ class Run:
             replay=replay,
             retry_primary_after=retry_primary_after,
         )
-        self._native = _verifi.Run(_manifest_json(manifest), options)
+        try:
+            self._native = _verifi.Run(_manifest_json(manifest), options)
+        except OptionsError as error:
+            raise OptionsError(in_own_words(str(error))) from None
         self._slots: dict[str, Slot] = {}
 
     @property
@@ -137,7 +140,7 @@ class Run:
         """`close` for asyncio. `async with` awaits it."""
         await settled(self._start_close)
 
-    def _start_close(self, done: Callable[[None, BaseException | None], None]) -> _Uncancellable:
+    def _start_close(self, done: Done[None]) -> _Uncancellable:
         self._native.start_close(done)
         return _Uncancellable()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from json import loads
 from typing import TYPE_CHECKING, Any, cast
 
-from ._asyncio import in_loop, settled
+from ._asyncio import Done, in_loop, settled
 from ._request import check_timeout, request
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ class Slot:
 
     async def list_tools_async(self, *, timeout: float | None = None) -> list[str]:
         """`list_tools` for asyncio."""
-        seconds = _seconds(timeout)
-        tools = await settled(lambda done: self._native.start_definitions(seconds, done))
-        return [name for name, _ in tools]
+        return [name for name, _ in await self._listed(timeout)]
 
     def tool_definitions(self, *, timeout: float | None = None) -> list[ToolDefinition]:
         """The definitions of the slot's tools as dicts in MCP's form. Waits and raises like `list_tools`.
@@ -119,9 +117,15 @@ class Slot:
 
     async def tool_definitions_async(self, *, timeout: float | None = None) -> list[ToolDefinition]:
         """`tool_definitions` for asyncio."""
+        return [loads(text) for _, text in await self._listed(timeout)]
+
+    async def _listed(self, timeout: float | None) -> list[tuple[str, str]]:
         seconds = _seconds(timeout)
-        tools = await settled(lambda done: self._native.start_definitions(seconds, done))
-        return [loads(text) for _, text in tools]
+
+        def start(done: Done[list[tuple[str, str]]]) -> _verifi.Call:
+            return self._native.start_definitions(seconds, done)
+
+        return await settled(start)
 
     def health(self) -> list[ServerHealth]:
         """What verifi knows of each of the slot's servers, in the order in which they are tried."""

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from ._types import Outcome, Progress, Server
 
@@ -7,6 +7,8 @@ SDK_VERSION: Final[str]
 VERSION: Final[str]
 
 _Arguments = str | tuple[str]
+_T = TypeVar("_T")
+_Done = Callable[[_T | None, BaseException | None], object]
 _OnProgress = Callable[[Progress], object] | None
 
 @final
@@ -48,7 +50,7 @@ class Run:
     def subscribe(self, since: int | None) -> Subscription: ...
     def log(self, line: str) -> None: ...
     def close(self) -> None: ...
-    def start_close(self, done: Callable[[None, BaseException | None], None]) -> None: ...
+    def start_close(self, done: _Done[None]) -> None: ...
 
 @final
 class Slot:
@@ -65,11 +67,11 @@ class Slot:
         arguments: _Arguments,
         timeout: float | None,
         on_progress: _OnProgress,
-        done: Callable[[ToolResult | None, BaseException | None], None],
+        done: _Done[ToolResult],
     ) -> Call: ...
     def definitions(self, timeout: float | None) -> list[tuple[str, str]]: ...
     def start_definitions(
-        self, timeout: float | None, done: Callable[[list[tuple[str, str]] | None, BaseException | None], None]
+        self, timeout: float | None, done: _Done[list[tuple[str, str]]]
     ) -> Call: ...
     def health(self) -> str: ...
 
