@@ -1,6 +1,7 @@
 //! A run: a manifest that was opened, its slots, its books.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -16,7 +17,7 @@ use crate::manifest::{self, Manifest};
 use crate::mcp::ServerLimits;
 use crate::options::{Replay, RunOptions};
 use crate::process::PerProcess;
-use crate::redact::{Redactor, collect_run_secrets};
+use crate::redact::{Redactor, collect_run_secrets_from};
 use crate::servers::{Servers, Surroundings};
 use crate::slot::Slot;
 use crate::timeline::{Draft, Event, EventKind, Ledger, Subscription, Timeline};
@@ -73,10 +74,26 @@ impl Run {
     ///
     /// [`ErrorKind::Manifest`](crate::ErrorKind::Manifest) and [`ErrorKind::Options`](crate::ErrorKind::Options): the
     /// message names the member and what is wrong with it.
-    pub fn open(manifest_json: &str, mut options: RunOptions) -> Result<Run, Error> {
+    pub fn open(manifest_json: &str, options: RunOptions) -> Result<Run, Error> {
+        Run::open_with_environment(manifest_json, options, std::env::vars_os())
+    }
+
+    /// [`open`](Self::open) with another environment than this process's own, for its secrets and for the manifest's
+    /// `${env:NAME}`: some hosts give each of their threads one, or guard theirs by a lock of their own. Proxies and
+    /// authorities are those of the process all the same.
+    ///
+    /// # Errors
+    ///
+    /// As those of `open`.
+    pub fn open_with_environment(
+        manifest_json: &str,
+        mut options: RunOptions,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Run, Error> {
         options.check()?;
-        let manifest = manifest::parse(manifest_json, &|name| std::env::var_os(name))?;
-        let mut secrets = collect_run_secrets();
+        let environment: HashMap<OsString, OsString> = environment.into_iter().collect();
+        let manifest = manifest::parse(manifest_json, &|name| environment.get(OsStr::new(name)).cloned())?;
+        let mut secrets = collect_run_secrets_from(&environment);
         secrets.append(&mut options.secrets);
         secrets.extend(manifest.secrets().iter().map(|secret| secret.to_string()));
         let redactor = Redactor::for_run(&secrets);

@@ -4,6 +4,7 @@
 //! second. Nothing here needs a network. `sweep serve` is such a server alone.
 
 mod screen;
+mod serve;
 mod server;
 mod steps;
 mod timeline;
@@ -31,11 +32,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         return Ok(ExitCode::SUCCESS);
     }
     if env::var_os(VARIABLE).is_none_or(|value| value != SECRET) {
-        let status = Command::new(env::current_exe()?).env(VARIABLE, SECRET).status()?;
+        let status = Command::new(env::current_exe()?).args(env::args().skip(1)).env(VARIABLE, SECRET).status()?;
         return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let workspace = Workspace::create()?;
-    sweep(&workspace.path, &Screen::new())?;
+    match env::args().nth(1).as_deref() {
+        Some("serve") => serve::serve(&workspace.path)?,
+        _ => sweep(&workspace.path, &Screen::new())?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
