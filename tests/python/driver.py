@@ -120,7 +120,7 @@ class Driver:
         self.run.subscribe(self.events.put)
         return "true"
 
-    def do_version(self, _):
+    def do_version(self, *_):
         return text({"sdk": verifi.SDK_VERSION, "version": verifi.__version__})
 
     def do_redact(self, given, secrets):
@@ -168,10 +168,10 @@ class Driver:
         waits = form != "awaited"
         return text(slot.tool_definitions() if waits else self.awaited(slot.tool_definitions_async()).result())
 
-    def do_ledger(self, _):
+    def do_ledger(self, *_):
         return text(self.run.ledger())
 
-    def do_events(self, _):
+    def do_events(self, *_):
         return text(self.run.events())
 
     def do_await_event(self, kind, limit):
@@ -188,7 +188,7 @@ class Driver:
         self.run.log(line)
         return "true"
 
-    def do_close(self, _):
+    def do_close(self, *_):
         self.run.close()
         return "true"
 
