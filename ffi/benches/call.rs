@@ -54,7 +54,8 @@ impl Face {
         let find = |name: &str| -> Result<*mut c_void, Box<dyn Error>> {
             let symbol = CString::new(name)?;
             // SAFETY: the name ends with NUL; a library that is NULL is told apart below.
-            let found = if library.is_null() { ptr::null_mut() } else { unsafe { libc::dlsym(library, symbol.as_ptr()) } };
+            let found =
+                if library.is_null() { ptr::null_mut() } else { unsafe { libc::dlsym(library, symbol.as_ptr()) } };
             if found.is_null() { Err(format!("{name} is not there").into()) } else { Ok(found) }
         };
         // SAFETY: the header declares these functions with these types.

@@ -164,6 +164,6 @@ fn reporting(callback: Py<PyAny>) -> ProgressFn {
 /// The progress as the package's own type.
 fn shown(py: Python<'_>, progress: Progress) -> PyResult<Bound<'_, PyAny>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Progress { progress, total, message } = progress;
+    let Progress { progress, total, message, .. } = progress;
     TYPE.import(py, "verifi._types", "Progress")?.call1((progress, total, message))
 }
