@@ -242,7 +242,10 @@ impl From<Attempt> for ToolResult {
 }
 
 impl ToolResult {
-    pub(crate) fn rejected(reason: String, latency_ms: f64) -> ToolResult {
+    /// The result of a call that was not made: for a face that has no slot to make it on, or lost it. It is on no
+    /// timeline; what is wrong with the arguments alone is told to a slot with
+    /// [`Arguments::invalid`](crate::Arguments::invalid).
+    pub fn rejected(reason: String, latency_ms: f64) -> ToolResult {
         ToolResult {
             ok: false,
             text: String::new(),

@@ -1,0 +1,84 @@
+"""The shapes of what verifi tells. Their members are named as in every other language, and as in the journal."""
+
+from typing import Any, Literal, NamedTuple, TypedDict
+
+Outcome = Literal["ok", "tool_error", "refused", "unreachable", "timed_out", "cancelled", "rejected"]
+Server = Literal["primary", "fallback"]
+
+ToolDefinition = dict[str, Any]
+"""A tool as MCP describes it: `name`, `description`, `inputSchema`, and what else its server adds."""
+
+
+class Progress(NamedTuple):
+    """What a server says of a call that is under way."""
+
+    progress: float
+    """How far it is. It grows with each notice."""
+    total: float | None
+    """Where it will end, if the server knows."""
+    message: str | None
+    """What it is doing, scrubbed."""
+
+
+class _EventBase(TypedDict):
+    seq: int
+    ts: str
+    runId: str
+    kind: str
+
+
+class Event(_EventBase, total=False):
+    """Something that happened to a run; what does not apply is absent.
+
+    `seq` counts from 1 without gaps, `ts` is RFC 3339 in UTC with milliseconds, `latencyMs` is in milliseconds and
+    `evidenceBytes` in bytes of UTF-8. Kinds: "run_started", "call_started", "call_finished", "tool_error",
+    "mcp.fallback_used", "mcp.no_healthy_tool", "mcp.primary_restored", "log", "run_finished".
+    """
+
+    slot: str
+    tool: str
+    callId: int
+    server: Server
+    endpoint: str
+    fallback: str
+    outcome: Outcome
+    latencyMs: float
+    evidenceBytes: int
+    error: str
+    message: str
+
+
+class Usage(TypedDict):
+    """What was used: calls that were put to servers, failures among them, bytes of evidence, milliseconds."""
+
+    toolCalls: int
+    failures: int
+    evidenceBytes: int
+    latencyMs: float
+
+
+class SlotUsage(Usage):
+    """The same for a slot, and for each of its tools."""
+
+    tools: dict[str, Usage]
+
+
+class Ledger(Usage):
+    """The same for a run, and for each of its slots."""
+
+    runId: str
+    slots: dict[str, SlotUsage]
+
+
+class _HealthBase(TypedDict):
+    server: Server
+    endpoint: str
+    state: Literal["unused", "healthy", "dead"]
+
+
+class ServerHealth(_HealthBase, total=False):
+    """What verifi knows of a server: since when, and why it is taken for dead."""
+
+    since: str
+    reason: str
+    protocolVersion: str
