@@ -168,7 +168,7 @@ impl Call {
         if let Some(error) = &result.error {
             let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
             let draft = Draft::new(EventKind::ToolError)
-                .slot(&self.slot.shared.name)
+                .slot(&self.slot.shared.shown)
                 .tool(&tool)
                 .outcome(result.outcome)
                 .latency(self.started.elapsed())
