@@ -186,7 +186,11 @@ impl Journal {
         }
         self.mend(file)?;
         self.is_torn = true;
-        file.write_all(&self.line)?;
+        if let Err(error) = file.write_all(&self.line) {
+            // Should that fail as well, it is made up for before the next write.
+            let _ = file.set_len(self.length);
+            return Err(error);
+        }
         self.is_torn = false;
         self.length += self.line.len() as u64;
         self.chain.wrote(event, hash);

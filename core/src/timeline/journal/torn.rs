@@ -5,9 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use serde::de::IgnoredAny;
-
 use super::open::beside;
+use crate::timeline::event::Event;
 
 /// Whether the bytes at the end of a journal are the beginning of a line, and not a whole one. Zeros are what some file
 /// systems leave after a power cut.
@@ -24,7 +23,7 @@ pub(super) fn is_torn(tail: &[u8]) -> bool {
         Err(fault) if fault.error_len().is_none() => str::from_utf8(&tail[..fault.valid_up_to()]).unwrap_or_default(),
         Err(_) => return false,
     };
-    serde_json::from_str::<IgnoredAny>(text).is_err_and(|fault| fault.is_eof())
+    serde_json::from_str::<Event>(text).is_err_and(|fault| fault.is_eof())
 }
 
 /// Cuts the tail off the journal, whose whole lines end at `length`, and says so in words. Its bytes are kept in
