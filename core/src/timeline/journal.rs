@@ -184,7 +184,10 @@ impl Journal {
         if self.line.len() > MOST_BYTES {
             return Err(io::Error::other(format!("event {} is larger than {MOST_BYTES} bytes", event.seq)));
         }
-        self.mend(file)?;
+        // The start of a call was looked at just before its end: that is often enough, and half the time.
+        if self.is_torn || event.kind != EventKind::CallFinished {
+            self.mend(file)?;
+        }
         self.is_torn = true;
         if let Err(error) = file.write_all(&self.line) {
             // Should that fail as well, it is made up for before the next write.

@@ -5,9 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use verifi::{Event, EventKind, JournalSync, Ledger, Run, RunOptions, read_journal, verify_journal};
 use verifi_tests::Server;
+
+#[path = "sealed.rs"]
+mod sealed;
+pub use sealed::{event, sealed};
 
 /// A folder of a test's own, for as long as it runs.
 pub struct Folder(PathBuf);
@@ -88,27 +92,4 @@ pub fn assert_whole(path: &Path) -> Vec<Event> {
     }
     assert!(open.is_empty(), "{open:?}");
     events
-}
-
-/// A journal of these events, made by what the format says and by none of verifi's own code.
-pub fn sealed(events: &[Value]) -> String {
-    use sha2::{Digest, Sha256};
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let (mut prev, mut text) = ("0".repeat(64), String::new());
-    for event in events {
-        let body = event.to_string();
-        let body = format!("{},\"prev\":\"{prev}\"", body.strip_suffix('}').unwrap());
-        prev = hex(&Sha256::digest(body.as_bytes()));
-        text.push_str(&format!("{body},\"hash\":\"{prev}\"}}\n"));
-    }
-    text
-}
-
-/// An event as it must be at the very least, and these members more.
-pub fn event(seq: u64, kind: &str, more: Value) -> Value {
-    let mut event = json!({"seq": seq, "ts": "2026-12-02T01:02:03.004Z", "runId": "r1", "kind": kind});
-    for (name, value) in more.as_object().unwrap() {
-        event[name] = value.clone();
-    }
-    event
 }
