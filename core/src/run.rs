@@ -97,7 +97,8 @@ impl Run {
         let id: Arc<str> = manifest.run_id.as_str().into();
         if let Some(journal) = &mut options.journal {
             // A child may have gone to another folder before it opens its own.
-            *journal = path::absolute(&journal).map_err(|error| Error::new(ErrorKind::Options, format!("journal: {error}")))?;
+            *journal = path::absolute(&journal)
+                .map_err(|error| Error::new(ErrorKind::Options, format!("journal: {error}")))?;
         }
         let shown_id: Arc<str> = redactor.scrub_str(&id).into();
         let state = RunState::open(&shown_id, &options)?;

@@ -107,7 +107,8 @@ fn cost_of_verifying(folder: &Path) -> Result<bool, Box<dyn Error>> {
     println!("{EVENTS} events written in {:?}, {} bytes", started.elapsed(), fs::metadata(&path)?.len());
     let output = Command::new(env::current_exe()?).arg("verify").arg(&path).output()?;
     let said: Value = serde_json::from_slice(&output.stdout)?;
-    let (millis, kilobytes) = (said["millis"].as_u64().ok_or("no time")?, said["kilobytes"].as_u64().ok_or("no memory")?);
+    let (millis, kilobytes) =
+        (said["millis"].as_u64().ok_or("no time")?, said["kilobytes"].as_u64().ok_or("no memory")?);
     println!("verified in {millis} ms, {kilobytes} kB at the most");
     Ok(Duration::from_millis(millis) < MOST_PER_MILLION && kilobytes <= MOST_KILOBYTES)
 }

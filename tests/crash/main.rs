@@ -37,9 +37,9 @@ fn whatever_a_server_has_seen_is_in_the_journal_of_a_harness_that_was_killed() {
         let seed = fastrand::u64(..);
         println!("{kills} times {harness}, seed {seed}");
         fastrand::seed(seed);
-        let seen = (0..kills).step_by(KILLS_OF_ONE_JOURNAL).map(|first| {
-            kill_in_a_row(harness, first..kills.min(first + KILLS_OF_ONE_JOURNAL))
-        });
+        let seen = (0..kills)
+            .step_by(KILLS_OF_ONE_JOURNAL)
+            .map(|first| kill_in_a_row(harness, first..kills.min(first + KILLS_OF_ONE_JOURNAL)));
         println!("{} calls were seen by the server, and all of them are on the books", seen.sum::<usize>());
     }
 }

@@ -120,7 +120,7 @@ impl Running {
     /// Opens the run; false if that must fail, and has.
     fn open(&mut self, script: &Script) -> Result<bool, Stop> {
         let manifest = script.manifest.as_ref().map(|manifest| crate::json::compact(manifest.get()));
-        let manifest = manifest.unwrap_or_else(|| self.places.usual_manifest());
+        let manifest = script.manifest_text.clone().or(manifest).unwrap_or_else(|| self.places.usual_manifest());
         let options = script.options.as_ref().map(|options| crate::json::compact(options.get())).unwrap_or_default();
         let reply = self.ask(&["open", &manifest, &options])?;
         match (&script.open_error, reply.error) {

@@ -29,6 +29,9 @@ pub struct Plan {
     /// Runs when no other does: for narrow limits of time.
     #[serde(default)]
     pub alone: bool,
+    /// What is seen differs from run to run, and is not dumped.
+    #[serde(default)]
+    pub chance: bool,
     /// What the faces of one form alone can express; both if absent.
     pub form: Option<String>,
     /// After so long the scenario has failed.
@@ -90,6 +93,8 @@ pub struct Script {
     _servers: Value,
     #[serde(rename = "alone", default)]
     _alone: Value,
+    #[serde(rename = "chance", default)]
+    _chance: Value,
     #[serde(rename = "form")]
     _form: Option<Value>,
     #[serde(rename = "limitMs", default)]
@@ -98,6 +103,8 @@ pub struct Script {
     _shares_driver: Value,
     /// By default: slot `kali` on server A, with B as its fallback if there is a B.
     pub manifest: Option<Box<RawValue>>,
+    /// The manifest as text that may be no JSON.
+    pub manifest_text: Option<String>,
     /// The run's options.
     pub options: Option<Box<RawValue>>,
     /// The environment of the driver: a string, or `{"latin1": …}` for bytes.

@@ -77,14 +77,14 @@ fn requests(record: &Value) -> String {
 pub fn normal(seen: &Value, places: &Places, concurrent: bool) -> Value {
     let mut normal = without_chance(seen, places, concurrent);
     if concurrent {
-        normal["events"].as_array_mut().into_iter().for_each(sort);
+        normal["events"].as_array_mut().into_iter().for_each(|values| sort(values));
         let steps = normal["steps"].as_array_mut().into_iter().flatten();
-        steps.filter_map(Value::as_array_mut).for_each(sort);
+        steps.filter_map(Value::as_array_mut).for_each(|values| sort(values));
     }
     normal
 }
 
-fn sort(values: &mut Vec<Value>) {
+fn sort(values: &mut [Value]) {
     values.sort_by_cached_key(Value::to_string);
 }
 

@@ -192,7 +192,7 @@ impl Step {
 impl Reply {
     /// Checks one reply against the step, and gives it as JSON.
     fn check(&self, step: &Step) -> Result<Value, String> {
-        let ok: Option<Value> = self.ok.as_ref().map(read).transpose()?;
+        let ok: Option<Value> = self.ok.as_deref().map(read).transpose()?;
         match (&step.error, &self.error) {
             (None, Some(error)) => return Err(format!("error: {error}")),
             (Some(expected), error) => {
@@ -226,7 +226,7 @@ impl Reply {
 }
 
 /// The value; nesting that is too deep to be read as one is left as text.
-fn read(raw: &Box<RawValue>) -> Result<Value, String> {
+fn read(raw: &RawValue) -> Result<Value, String> {
     serde_json::from_str(raw.get()).or_else(|_| {
         let members: std::collections::BTreeMap<String, Box<RawValue>> =
             serde_json::from_str(raw.get()).map_err(|e| e.to_string())?;

@@ -21,6 +21,7 @@ pub fn scenarios(vectors: &Path) -> Result<Vec<Scenario>, String> {
         each(vectors, "sse", sse)?,
         each(vectors, "manifest", manifest)?,
         each(vectors, "redact", redact)?,
+        each(vectors, "encodings", encodings)?,
         each(vectors, "secrets", secrets)?,
     ]
     .concat())
@@ -97,27 +98,50 @@ fn with_real_ids(chunk: &str) -> String {
     })
 }
 
+/// What more a case says (headers, versions, secrets) is not to be seen from outside.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
-    manifest: Box<RawValue>,
+    manifest: Option<Box<RawValue>>,
+    text: Option<String>,
+    #[serde(default)]
+    env: Map<String, Value>,
     servers: Option<Map<String, Value>>,
+    shown: Option<Map<String, Value>>,
     error: Option<String>,
+    #[serde(default)]
+    says: Vec<String>,
+    #[serde(default)]
+    never: Vec<String>,
 }
 
 fn manifest(case: Manifest, _: String) -> String {
-    let mut steps = Vec::new();
-    for (slot, endpoints) in case.servers.into_iter().flatten() {
-        let endpoints: Vec<&str> = endpoints.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let shown = endpoints.iter().map(|url| json!({"endpoint": url.split('?').next(), "state": "unused"}));
-        steps.push(json!({"health": slot, "expect": shown.collect::<Vec<_>>()}));
-        steps.push(json!({"mcp": slot, "expect": {"name": slot, "endpoint": endpoints.first()}}));
-    }
-    let error = case.error.map(|member| json!({"kind": "manifest", "message": {"$contains": member}}));
-    let open_error = error.map(|error| format!(r#","openError":{error}"#)).unwrap_or_default();
-    let (name, steps) = (json!(case.name), json!(steps));
-    let manifest = case.manifest.get();
-    format!(r#"{{"name":{name},"sharesDriver":true,"manifest":{manifest},"steps":{steps}{open_error}}}"#)
+    let manifest = match (&case.manifest, &case.text) {
+        (Some(manifest), _) => format!(r#""manifest":{manifest}"#),
+        (None, text) => format!(r#""manifestText":{}"#, json!(text)),
+    };
+    let error = case.error.as_ref().map(|member| format!(r#","openError":{}"#, manifest_error(member, &case)));
+    let steps = Value::Array(case.servers.iter().flatten().flat_map(|(slot, urls)| looks(slot, urls, &case)).collect());
+    let (name, env, shared) = (json!(case.name), json!(case.env), case.env.is_empty());
+    let error = error.unwrap_or_default();
+    format!(r#"{{"name":{name},"sharesDriver":{shared},"env":{env},{manifest},"steps":{steps}{error}}}"#)
+}
+
+/// The steps that look at a slot.
+fn looks(slot: &str, urls: &Value, case: &Manifest) -> [Value; 2] {
+    let shown = case.shown.as_ref().and_then(|shown| shown.get(slot)).unwrap_or(urls);
+    let health = shown.as_array().into_iter().flatten().map(|url| json!({"endpoint": url, "state": "unused"}));
+    [
+        json!({"health": slot, "expect": health.collect::<Vec<_>>()}),
+        json!({"mcp": slot, "expect": {"name": slot, "endpoint": urls[0]}}),
+    ]
+}
+
+/// The error begins with the member.
+fn manifest_error(member: &str, case: &Manifest) -> Value {
+    let first = format!("^{}: ", regex_lite::escape(member));
+    let never: Vec<Value> = case.never.iter().map(|text| json!({"$contains": text})).collect();
+    json!({"kind": "manifest", "message": {"$regex": first, "$contains": case.says, "$not": {"$any": never}}})
 }
 
 #[derive(Deserialize)]
@@ -130,6 +154,25 @@ struct Redact {
 fn redact(case: Redact, number: String) -> String {
     let step = json!({"redact": {"text": case.text, "secrets": case.secrets}, "expect": case.out});
     json!({"name": number, "sharesDriver": true, "steps": [step]}).to_string()
+}
+
+#[derive(Deserialize)]
+struct Encodings {
+    name: String,
+    text: String,
+    secrets: Vec<String>,
+    out: String,
+}
+
+/// What a run with these secrets makes of a text that a tool answers.
+fn encodings(case: Encodings, _: String) -> String {
+    let result = json!({"result": {"content": [{"type": "text", "text": case.text}]}});
+    let server = json!({"rules": [{"on": {"rpc": "tools/call"}, "do": [result]}]});
+    json!({
+        "name": case.name, "sharesDriver": true, "servers": {"A": server}, "options": {"secrets": case.secrets},
+        "steps": [{"call": "any", "expect": {"ok": true, "text": case.out}}],
+    })
+    .to_string()
 }
 
 #[derive(Deserialize)]

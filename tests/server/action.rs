@@ -1,6 +1,6 @@
 //! What a rule does with a request: actions, in order.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -73,13 +73,23 @@ pub struct Condition {
     pub client_closed: Option<usize>,
     /// So many connections were closed by the server.
     pub server_closed: Option<usize>,
+    /// So many connections were closed by either.
+    pub closed: Option<usize>,
     /// Waiting longer is a fault of the test.
     pub limit_ms: u64,
 }
 
 impl Default for Condition {
     fn default() -> Condition {
-        Condition { request: None, count: 1, gate: None, client_closed: None, server_closed: None, limit_ms: 10_000 }
+        Condition {
+            request: None,
+            count: 1,
+            gate: None,
+            client_closed: None,
+            server_closed: None,
+            closed: None,
+            limit_ms: 10_000,
+        }
     }
 }
 
@@ -145,7 +155,9 @@ struct ActionText {
     condition: Option<Condition>,
     answer: Option<AnswerText>,
     head: Option<AnswerText>,
+    #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
     error: Option<Box<RawValue>>,
     sse: Option<Vec<Box<RawValue>>>,
     with: Option<AnswerText>,
@@ -153,6 +165,7 @@ struct ActionText {
     raw: Option<Box<RawValue>>,
     endless: Option<Box<RawValue>>,
     event: Option<EventText>,
+    #[serde(default, deserialize_with = "present")]
     data: Option<Box<RawValue>>,
     ask: Option<Box<RawValue>>,
     then: Option<Word>,
@@ -185,7 +198,13 @@ struct EventText {
     id: Option<String>,
     event: Option<String>,
     retry: Option<u64>,
+    #[serde(default, deserialize_with = "present")]
     data: Option<Box<RawValue>>,
+}
+
+/// A member that is there, also when it is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
 impl Action {

@@ -1,6 +1,5 @@
 //! One connection: requests are read one after the other, recorded, and answered.
 
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use crate::prebuilt;
 use crate::request::{BodyLength, Head, Request, dechunk};
 use crate::script::{IdleEnd, KeepAlive, Script};
 use crate::shared::{Shared, Side};
-use crate::socket::{Got, Socket};
+use crate::socket::{Got, Link, Socket};
 
 /// What becomes of a connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,12 +22,12 @@ pub enum Flow {
 }
 
 /// Serves a connection until one of the two ends it.
-pub fn serve(shared: &Arc<Shared>, stream: Arc<TcpStream>, number: u64) {
+pub fn serve(shared: &Arc<Shared>, link: Arc<Link>, number: u64) {
     let tls = match shared.tls.clone().map(rustls::ServerConnection::new).transpose() {
         Ok(tls) => tls,
         Err(error) => return shared.change(|state| state.faults.push(format!("TLS: {error}"))),
     };
-    let Ok(mut socket) = Socket::new(stream, tls) else { return shared.closed(number, Side::Client) };
+    let Ok(mut socket) = Socket::new(link, tls) else { return shared.closed(number, Side::Client) };
     let mut served = 0;
     let side = loop {
         let script = shared.script();
@@ -45,6 +44,8 @@ pub fn serve(shared: &Arc<Shared>, stream: Arc<TcpStream>, number: u64) {
     if side == Side::Server {
         socket.close();
     }
+    // Whoever ends connections waits for this one to be gone.
+    drop(socket);
     shared.closed(number, side);
 }
 
@@ -71,6 +72,12 @@ fn next_request(socket: &mut Socket, shared: &Shared, script: &Script) -> Option
         }
         if let Some(request) = take_request(&mut socket.pending) {
             return Some(request);
+        }
+        if socket.pending.first().is_some_and(|byte| !byte.is_ascii_uppercase()) {
+            // TLS, as a rule. When it cannot be told, the client is gone.
+            let _ = socket.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+            socket.ended_by_server = true;
+            return None;
         }
         let limit = keep_alive.map(|keep_alive| Duration::from_millis(keep_alive.ms));
         match socket.read(limit) {

@@ -9,6 +9,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::connection;
 use crate::shared::Shared;
+use crate::socket::Link;
 
 /// Enough for a connection, compression included; what is not touched costs nothing.
 const STACK: usize = 1024 * 1024;
@@ -93,10 +94,10 @@ fn address(socket: &Socket) -> io::Result<SocketAddr> {
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept() {
-        let stream = Arc::new(stream);
-        let number = shared.opened(&stream);
+        let link = Arc::new(Link::new(stream));
+        let number = shared.opened(&link);
         let served = shared.clone();
-        let thread = thread::Builder::new().stack_size(STACK).spawn(move || connection::serve(&served, stream, number));
+        let thread = thread::Builder::new().stack_size(STACK).spawn(move || connection::serve(&served, link, number));
         if let Err(error) = thread {
             shared.change(|state| state.faults.push(format!("connection {number}: no thread: {error}")));
         }

@@ -12,6 +12,7 @@ use crate::listener::Listener;
 use crate::request::Request;
 use crate::script::{Listen, Script};
 use crate::shared::{Connection, Shared};
+use crate::socket::Link;
 use crate::tls::{CaFile, Tls};
 
 /// A running server; stopped, with all its connections, when dropped. Every method works from any thread.
@@ -88,14 +89,14 @@ impl Server {
     /// Dies: all connections are reset, new ones refused, sessions forgotten. The port stays held.
     pub fn kill(&self) {
         self.listener().refuse();
-        self.shared.drop_connections(true);
+        self.shared.drop_connections(Link::reset);
         self.forget_sessions();
     }
 
     /// Goes in order: all connections are closed, new ones refused, sessions forgotten. The port stays held.
     pub fn stop(&self) {
         self.listener().refuse();
-        self.shared.drop_connections(false);
+        self.shared.drop_connections(Link::close);
         self.forget_sessions();
     }
 
@@ -116,12 +117,12 @@ impl Server {
 
     /// Ends all connections in order; new ones are taken.
     pub fn drop_connections(&self) {
-        self.shared.drop_connections(false);
+        self.shared.drop_connections(Link::close);
     }
 
     /// Resets all connections; new ones are taken.
     pub fn reset_connections(&self) {
-        self.shared.drop_connections(true);
+        self.shared.drop_connections(Link::reset);
     }
 
     /// Forgets all sessions, as a restart would.
@@ -169,6 +170,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.shared.change(|state| state.stopping = true);
         self.listener().refuse();
-        self.shared.drop_connections(false);
+        self.shared.drop_connections(Link::close);
     }
 }

@@ -1,7 +1,7 @@
 //! What the threads of a server share: its script, its record, its sessions, and the wait for any of them to change.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -12,7 +12,10 @@ use crate::action::{Action, Condition};
 use crate::listener::Listener;
 use crate::request::Request;
 use crate::script::{Match, Script};
-use crate::socket::reset_on_close;
+use crate::socket::Link;
+
+/// How long the threads of connections that were ended may take to let go of them.
+const DROP_LIMIT: Duration = Duration::from_secs(2);
 
 /// What the threads of a server share.
 pub struct Shared {
@@ -45,7 +48,7 @@ pub struct State {
     pub stopping: bool,
     gates: BTreeSet<String>,
     counts: Vec<u64>,
-    streams: BTreeMap<u64, Arc<TcpStream>>,
+    links: BTreeMap<u64, Arc<Link>>,
 }
 
 /// A session of the handshake era.
@@ -152,12 +155,12 @@ impl Shared {
     }
 
     /// A connection was taken: its number.
-    pub fn opened(&self, stream: &Arc<TcpStream>) -> u64 {
+    pub fn opened(&self, link: &Arc<Link>) -> u64 {
         let opened = self.now();
         self.change(|state| {
             state.connections.push(Connection { opened, ..Connection::default() });
             let number = state.connections.len() as u64;
-            state.streams.insert(number, stream.clone());
+            state.links.insert(number, link.clone());
             number
         })
     }
@@ -166,7 +169,7 @@ impl Shared {
     pub fn closed(&self, number: u64, by: Side) {
         let at = self.now();
         self.change(|state| {
-            state.streams.remove(&number);
+            state.links.remove(&number);
             state.connections[number as usize - 1].closed.get_or_insert((at, by));
         });
     }
@@ -193,21 +196,17 @@ impl Shared {
         })
     }
 
-    /// Ends every connection: by a reset, or in order.
-    pub fn drop_connections(&self, reset: bool) {
+    /// Ends every connection, by a reset or in order, and waits until it is gone.
+    pub fn drop_connections(&self, end: fn(&Link)) {
         let at = self.now();
-        self.change(|state| {
-            for (number, stream) in std::mem::take(&mut state.streams) {
+        let last = self.change(|state| {
+            for (&number, link) in &state.links {
                 state.connections[number as usize - 1].closed.get_or_insert((at, Side::Server));
-                if reset {
-                    reset_on_close(&stream);
-                    // Wakes its thread, which lets go of it.
-                    let _ = stream.shutdown(Shutdown::Read);
-                } else {
-                    let _ = stream.shutdown(Shutdown::Both);
-                }
+                end(link);
             }
+            state.links.keys().last().copied().unwrap_or(0)
         });
+        self.wait_for(|state| state.links.keys().next().is_none_or(|&first| first > last), DROP_LIMIT);
     }
 
     /// The record as JSON: what the control channel gives.
@@ -230,6 +229,7 @@ impl State {
         condition.request.as_ref().is_none_or(|wanted| arrived(wanted) >= condition.count)
             && condition.gate.as_ref().is_none_or(|gate| self.gates.contains(gate))
             && condition.client_closed.is_none_or(|count| self.closed_by(Side::Client) >= count)
+            && condition.closed.is_none_or(|count| self.closed_by(Side::Client) + self.closed_by(Side::Server) >= count)
             && condition.server_closed.is_none_or(|count| self.closed_by(Side::Server) >= count)
     }
 

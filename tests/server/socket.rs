@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustls::ServerConnection;
@@ -25,9 +26,44 @@ pub enum Got {
     Nothing,
 }
 
+/// A connection as the whole server holds it: able to end it.
+pub struct Link {
+    stream: TcpStream,
+    ended: AtomicBool,
+}
+
+impl Link {
+    /// Takes a fresh connection.
+    pub fn new(stream: TcpStream) -> Link {
+        Link { stream, ended: AtomicBool::new(false) }
+    }
+
+    /// Ends the connection in order. From now on its thread sees it as closed.
+    pub fn close(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Ends the connection by a reset, which comes when its thread has let go of it.
+    pub fn reset(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        self.reset_on_close();
+        // Wakes its thread without a word to the client.
+        let _ = self.stream.shutdown(Shutdown::Read);
+    }
+
+    fn reset_on_close(&self) {
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+}
+
 /// A connection's bytes.
 pub struct Socket {
-    stream: Arc<TcpStream>,
+    link: Arc<Link>,
     tls: Option<Box<ServerConnection>>,
     /// What was read and not yet used.
     pub pending: Vec<u8>,
@@ -41,11 +77,11 @@ pub struct Socket {
 
 impl Socket {
     /// Takes a fresh connection.
-    pub fn new(stream: Arc<TcpStream>, tls: Option<ServerConnection>) -> io::Result<Socket> {
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(WRITE_LIMIT))?;
+    pub fn new(link: Arc<Link>, tls: Option<ServerConnection>) -> io::Result<Socket> {
+        link.stream.set_nodelay(true)?;
+        link.stream.set_write_timeout(Some(WRITE_LIMIT))?;
         Ok(Socket {
-            stream,
+            link,
             tls: tls.map(Box::new),
             pending: Vec::new(),
             ended_by_server: false,
@@ -58,15 +94,16 @@ impl Socket {
     /// Reads what is there into `pending`, waiting for it up to `limit`, or for ever.
     pub fn read(&mut self, limit: Option<Duration>) -> Got {
         let limit = limit.map(|limit| limit.max(Duration::from_millis(1)));
-        if limit != self.limit && self.stream.set_read_timeout(limit).is_err() {
+        if limit != self.limit && self.link.stream.set_read_timeout(limit).is_err() {
             return Got::Closed;
         }
         self.limit = limit;
         let read = match &mut self.tls {
-            None => (&*self.stream).read(&mut self.buffer),
-            Some(tls) => rustls::Stream::new(&mut **tls, &mut &*self.stream).read(&mut self.buffer),
+            None => (&self.link.stream).read(&mut self.buffer),
+            Some(tls) => rustls::Stream::new(&mut **tls, &mut &self.link.stream).read(&mut self.buffer),
         };
         match read {
+            _ if self.link.has_ended() => Got::Closed,
             Ok(0) => Got::Closed,
             Ok(length) => {
                 self.pending.extend_from_slice(&self.buffer[..length]);
@@ -79,10 +116,13 @@ impl Socket {
 
     /// Writes all of it: one `write` call as long as the kernel takes it.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.link.has_ended() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         match &mut self.tls {
-            None => (&*self.stream).write_all(bytes),
+            None => (&self.link.stream).write_all(bytes),
             Some(tls) => {
-                let mut wire = &*self.stream;
+                let mut wire = &self.link.stream;
                 let mut stream = rustls::Stream::new(&mut **tls, &mut wire);
                 stream.write_all(bytes)?;
                 stream.flush()
@@ -97,19 +137,14 @@ impl Socket {
         }
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
-            let _ = tls.write_tls(&mut &*self.stream);
+            let _ = tls.write_tls(&mut &self.link.stream);
         }
-        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.link.stream.shutdown(Shutdown::Both);
     }
 
     /// Makes the end of the connection a reset; it comes when the last owner lets go.
     pub fn reset(&mut self) {
         self.reset = true;
-        reset_on_close(&self.stream);
+        self.link.reset_on_close();
     }
-}
-
-/// Makes closing `stream` a reset.
-pub fn reset_on_close(stream: &TcpStream) {
-    let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }

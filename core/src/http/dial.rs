@@ -128,6 +128,18 @@ pub(super) fn dial(wire: &Wire, addresses: &[SocketAddr]) -> io::Result<TcpStrea
     Err(last)
 }
 
+/// The system counts in whole milliseconds, and may end a wait just before its time: then the rest is waited for, so
+/// that the end of the time and a failure are not confused.
+fn sit_out(wire: &Wire, error: &io::Error) {
+    const GRAIN: Duration = Duration::from_millis(5);
+    if error.kind() == io::ErrorKind::TimedOut
+        && let Ok(left) = wire.remaining()
+        && left < GRAIN
+    {
+        thread::sleep(left);
+    }
+}
+
 fn dial_one(wire: &Wire, address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_nodelay(true)?;
@@ -141,7 +153,7 @@ fn dial_one(wire: &Wire, address: SocketAddr, limit: Duration) -> io::Result<Tcp
         Some(scope) => Some(scope.enter(dialing.clone()).map_err(stopped)?),
         None => None,
     };
-    dialing.0.connect_timeout(&SockAddr::from(address), limit)?;
+    dialing.0.connect_timeout(&SockAddr::from(address), limit).inspect_err(|error| sit_out(wire, error))?;
     drop(entered);
     match Arc::try_unwrap(dialing) {
         Ok(Dialing(socket)) => Ok(TcpStream::from(socket)),

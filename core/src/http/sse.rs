@@ -3,66 +3,45 @@
 /// Splits a stream into the data of its events. It keeps what has not ended yet, and no more.
 #[derive(Default)]
 pub(crate) struct Parser {
-    /// The line that has begun, as far as it has come.
+    /// The line that has begun, unless it is one of data: then it goes to `data` as it comes.
     line: Vec<u8>,
-    /// The `data` of the event that has begun, each line ended by LF.
+    /// The data of the event that has begun, each line ended by LF.
     data: Vec<u8>,
-    begun: Begun,
+    in_data: bool,
+    past_start: bool,
     after_cr: bool,
-}
-
-#[derive(Default, PartialEq, Eq)]
-enum Begun {
-    /// A byte order mark may still come.
-    #[default]
-    Not,
-    Yes,
 }
 
 impl Parser {
     /// Takes the next bytes; `event` gets the data of each event that they complete, without the last LF. It answers
     /// whether to go on: after a `false` the rest of `bytes` is dropped.
-    pub(crate) fn push(&mut self, bytes: &[u8], mut event: impl FnMut(&[u8]) -> bool) {
-        let mut rest = bytes;
-        if self.after_cr && rest.first() == Some(&b'\n') {
-            rest = &rest[1..];
+    pub(crate) fn push(&mut self, mut bytes: &[u8], mut event: impl FnMut(Vec<u8>) -> bool) {
+        if std::mem::take(&mut self.after_cr) {
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
-        self.after_cr &= bytes.is_empty();
-        while let Some(end) = memchr::memchr2(b'\r', b'\n', rest) {
-            let (line, ended) = rest.split_at(end);
-            rest = match ended {
+        while let Some(end) = memchr::memchr2(b'\r', b'\n', bytes) {
+            self.append(&bytes[..end]);
+            bytes = match &bytes[end..] {
                 [b'\r', b'\n', after @ ..] => after,
                 [b'\r'] => {
                     self.after_cr = true;
                     &[]
                 }
-                [_, after @ ..] => after,
-                [] => &[],
+                ended => &ended[1..],
             };
-            let go_on = if self.line.is_empty() {
-                self.line(line, &mut event)
-            } else {
-                let mut whole = std::mem::take(&mut self.line);
-                whole.extend_from_slice(line);
-                let go_on = self.line(&whole, &mut event);
-                whole.clear();
-                self.line = whole;
-                go_on
-            };
-            if !go_on {
+            if !self.end_line(&mut event) {
                 return;
             }
         }
-        self.line.extend_from_slice(rest);
+        self.append(bytes);
     }
 
     /// The stream has ended. An event without its blank line counts: some servers leave it out.
-    pub(crate) fn finish(&mut self, mut event: impl FnMut(&[u8]) -> bool) {
-        let last = std::mem::take(&mut self.line);
-        if !last.is_empty() && !self.line(&last, &mut event) {
+    pub(crate) fn finish(&mut self, mut event: impl FnMut(Vec<u8>) -> bool) {
+        if !self.end_line(&mut event) {
             return;
         }
-        self.line(b"", &mut event);
+        self.dispatch(&mut event);
     }
 
     /// How many bytes wait for the end of their event.
@@ -70,33 +49,74 @@ impl Parser {
         self.line.len() + self.data.len()
     }
 
-    fn line(&mut self, mut line: &[u8], event: &mut impl FnMut(&[u8]) -> bool) -> bool {
-        if self.begun == Begun::Not {
-            self.begun = Begun::Yes;
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    fn append(&mut self, piece: &[u8]) {
+        if self.in_data {
+            self.data.extend_from_slice(piece);
+            return;
         }
-        if line.is_empty() {
-            return self.dispatch(event);
+        if self.line.is_empty() && self.past_start {
+            match data_of(piece) {
+                Some(data) => self.begin_data(data),
+                None => self.line.extend_from_slice(piece),
+            }
+            return;
         }
-        let value = match memchr::memchr(b':', line) {
-            Some(colon) if &line[..colon] == b"data" => &line[colon + 1..],
-            None if line == b"data" => b"",
-            _ => return true,
-        };
-        self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
-        self.data.push(b'\n');
-        true
+        self.line.extend_from_slice(piece);
+        if !self.past_start && self.line.len() >= BYTE_ORDER_MARK.len() {
+            self.skip_byte_order_mark();
+        }
+        if let Some(data) = data_of(&self.line) {
+            let data = data.to_vec();
+            self.line.clear();
+            self.begin_data(&data);
+        }
     }
 
-    fn dispatch(&mut self, event: &mut impl FnMut(&[u8]) -> bool) -> bool {
+    fn begin_data(&mut self, data: &[u8]) {
+        self.in_data = true;
+        self.data.extend_from_slice(data);
+    }
+
+    fn skip_byte_order_mark(&mut self) {
+        self.past_start = true;
+        if self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
+    }
+
+    /// A line has ended. False when nobody wants more.
+    fn end_line(&mut self, event: &mut impl FnMut(Vec<u8>) -> bool) -> bool {
+        self.past_start = true;
+        if std::mem::take(&mut self.in_data) {
+            self.data.push(b'\n');
+            return true;
+        }
+        let is_blank = self.line.is_empty();
+        // Shorter than what tells data from the rest while it comes.
+        match self.line.as_slice() {
+            b"data" | b"data:" => self.data.push(b'\n'),
+            _ => {}
+        }
+        self.line.clear();
+        if is_blank { self.dispatch(event) } else { true }
+    }
+
+    fn dispatch(&mut self, event: &mut impl FnMut(Vec<u8>) -> bool) -> bool {
         let mut data = std::mem::take(&mut self.data);
-        let go_on = match data.split_last() {
-            // An event without data, or with empty data, primes a stream that can be resumed.
-            None | Some((_, [])) => true,
-            Some((_, data)) => event(data),
-        };
-        data.clear();
-        self.data = data;
-        go_on
+        data.pop();
+        // An event without data, or with empty data, primes a stream that can be resumed.
+        data.is_empty() || event(data)
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The value of a line that is one of data, as soon as that can be told.
+fn data_of(line: &[u8]) -> Option<&[u8]> {
+    let value = line.strip_prefix(b"data:")?;
+    match value {
+        [] => None,
+        [b' ', value @ ..] => Some(value),
+        value => Some(value),
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
-use serde_json::value::RawValue;
 
 use super::client::Failure;
-use super::message::{Message, is_id};
+use super::message::Message;
+use super::pick::Pick;
 use crate::cancel::Scope;
 use crate::http::{Fault, Response, sse};
 use crate::redact::Redactor;
@@ -24,6 +24,11 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Keeps the text of a message and where its result or error stands in it.
+    pub(super) fn new(body: String, part: Range<usize>, is_error: bool) -> Reply {
+        Reply { body, part, is_error }
+    }
+
     /// The JSON text of the result, or of the error object.
     pub(crate) fn text(&self) -> &str {
         &self.body[self.part.clone()]
@@ -89,6 +94,9 @@ fn sniff(start: &[u8]) -> Form {
     }
 }
 
+/// The most that is read from a stream at once.
+const LARGEST_PIECE: usize = 256 * 1024;
+
 pub(super) struct Reader<'a> {
     pub(super) scope: &'a Arc<Scope>,
     pub(super) id: u64,
@@ -104,7 +112,7 @@ impl Reader<'_> {
             Some(form) => form,
             None => {
                 first = vec![0; 4096];
-                let amount = response.read(self.scope, &mut first).map_err(Failure::from)?;
+                let amount = response.read(self.scope, &mut first)?;
                 first.truncate(amount);
                 sniff(&first)
             }
@@ -128,10 +136,8 @@ impl Reader<'_> {
         if body.trim_ascii().is_empty() {
             return Err(Failure::answered(format!("an empty answer ({status})")));
         }
-        let text = String::from_utf8(body)
-            .map_err(|error| Failure::answered(format!("an answer that is not UTF-8: {}", error.utf8_error())))?;
         let mut pick = Pick::new(self.id);
-        pick.take(text, incoming)?;
+        pick.take_bytes(body, incoming)?;
         pick.finish()
     }
 
@@ -140,47 +146,34 @@ impl Reader<'_> {
         let mut pick = Pick::new(self.id);
         let mut outcome = Ok(());
         let mut buffer = vec![0; 8 * 1024];
-        let mut pending = first.len();
-        buffer[..pending].copy_from_slice(first);
+        let mut filled = first.len();
+        buffer[..filled].copy_from_slice(first);
+        if first.is_empty() {
+            filled = response.read(self.scope, &mut buffer)?;
+        }
         loop {
-            let mut on_event = |data: &[u8]| {
-                outcome = match std::str::from_utf8(data) {
-                    Ok(text) => pick.take(text.to_string(), incoming),
-                    Err(error) => {
-                        pick.unreadable = Some(format!("an event that is not UTF-8: {error}"));
-                        Ok(())
-                    }
-                };
-                outcome.is_ok() && pick.found.is_none()
+            let mut on_event = |data| {
+                outcome = pick.take_bytes(data, incoming);
+                outcome.is_ok() && !pick.has_found()
             };
-            parser.push(&buffer[..pending], &mut on_event);
-            if parser.pending() as u64 > self.limit {
-                return Err(Failure::TooLarge { limit: self.limit });
+            match filled {
+                0 => parser.finish(&mut on_event),
+                _ => parser.push(&buffer[..filled], &mut on_event),
             }
-            outcome?;
-            if pick.found.is_some() {
+            std::mem::replace(&mut outcome, Ok(()))?;
+            if pick.has_found() || filled == 0 {
                 response.finish();
                 return pick.finish();
             }
-            outcome = Ok(());
+            if parser.pending() as u64 > self.limit {
+                return Err(Failure::TooLarge { limit: self.limit });
+            }
             // A large answer is read in large pieces.
-            if pending == buffer.len() && buffer.len() < 256 * 1024 {
+            if filled == buffer.len() && buffer.len() < LARGEST_PIECE {
                 buffer.resize(buffer.len() * 2, 0);
             }
-            pending = response.read(self.scope, &mut buffer).map_err(Failure::from)?;
-            if pending == 0 {
-                break;
-            }
+            filled = response.read(self.scope, &mut buffer)?;
         }
-        parser.finish(|data| {
-            if let Ok(text) = std::str::from_utf8(data) {
-                outcome = pick.take(text.to_string(), incoming);
-            }
-            false
-        });
-        outcome?;
-        response.finish();
-        pick.finish()
     }
 
     fn unreadable(&self, response: Response, body: Vec<u8>) -> Failure {
@@ -194,68 +187,8 @@ impl Reader<'_> {
     }
 }
 
-/// Finds the response among the messages of an answer.
-struct Pick {
-    id: u64,
-    found: Option<Reply>,
-    /// The last response with another id: it stands when none has ours.
-    last: Option<Reply>,
-    unreadable: Option<String>,
-}
-
-impl Pick {
-    fn new(id: u64) -> Pick {
-        Pick { id, found: None, last: None, unreadable: None }
-    }
-
-    /// Takes a message, or a batch of them.
-    fn take(&mut self, mut text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
-        // RFC 8259, section 8.1: a reader may ignore a byte order mark.
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
-        }
-        if !text.trim_start().starts_with('[') {
-            return self.take_one(text, incoming);
-        }
-        match serde_json::from_str::<Vec<&RawValue>>(&text) {
-            Ok(batch) => batch.into_iter().try_for_each(|part| self.take_one(part.get().to_string(), incoming)),
-            Err(error) => {
-                self.unreadable = Some(format!("an answer that is not JSON: {error}"));
-                Ok(())
-            }
-        }
-    }
-
-    fn take_one(&mut self, text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
-        let (id, value, is_error) = match Message::parse(&text) {
-            Ok(Message::Result { id, result }) => (id, result, false),
-            Ok(Message::Error { id, error }) => (id, error, true),
-            Ok(message) => return incoming.take(&message),
-            Err(error) => {
-                self.unreadable = Some(format!("an answer that is not a JSON-RPC message: {error}"));
-                return Ok(());
-            }
-        };
-        let (ours, part) = (is_id(id, self.id), place(&text, value));
-        let reply = Reply { body: text, part, is_error };
-        match ours {
-            true => {
-                self.found.get_or_insert(reply);
-            }
-            false => self.last = Some(reply),
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Reply, Failure> {
-        self.found.or(self.last).ok_or_else(|| {
-            Failure::answered(self.unreadable.unwrap_or_else(|| "the answer ended without a response".into()))
-        })
-    }
-}
-
 /// Where `part`, a slice of `text`, stands in it.
-fn place(text: &str, part: &str) -> Range<usize> {
+pub(super) fn place(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }
@@ -286,14 +219,16 @@ fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit
     }
 }
 
+/// How much of a body is looked at for an error's text.
+const MOST_HEAD: usize = 64 * 1024;
+
 /// The beginning of a body that is no answer, for an error's text: enough to find whole secrets in before it is cut.
 pub(super) fn body_head(mut response: Response, scope: &Scope, mut body: Vec<u8>) -> BodyHead {
-    const MOST: usize = 64 * 1024;
     /// A failure is told at once, also when its body drips.
     const LONGEST: Duration = Duration::from_secs(2);
     response.limit(LONGEST);
     let mut buffer = [0; 4096];
-    while body.len() < MOST {
+    while body.len() < MOST_HEAD {
         match response.read(scope, &mut buffer) {
             Ok(0) => {
                 response.finish();
@@ -306,7 +241,7 @@ pub(super) fn body_head(mut response: Response, scope: &Scope, mut body: Vec<u8>
     BodyHead { text: lossy(body), is_cut: true }
 }
 
-fn lossy(bytes: Vec<u8>) -> String {
+pub(super) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -315,6 +250,18 @@ fn lossy(bytes: Vec<u8>) -> String {
 pub(crate) struct BodyHead {
     pub(crate) text: String,
     pub(crate) is_cut: bool,
+}
+
+impl BodyHead {
+    /// Of a body that is there as a whole; what is far behind the part that is shown is let go.
+    pub(super) fn whole(mut text: String) -> BodyHead {
+        let is_cut = text.len() > MOST_HEAD;
+        if is_cut {
+            let end = (0..=MOST_HEAD).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            text.truncate(end);
+        }
+        BodyHead { text, is_cut }
+    }
 }
 
 impl From<Fault> for Failure {

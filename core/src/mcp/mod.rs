@@ -7,6 +7,7 @@ mod dialogue;
 mod handshake;
 mod listing;
 mod message;
+mod pick;
 mod session;
 
 pub(crate) use answer::{BodyHead, Reply};

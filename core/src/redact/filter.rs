@@ -13,10 +13,12 @@ const BITS_PER_GRAM: usize = 24;
 const SMALLEST_BITMAP: usize = 1 << 15;
 /// 1 MiB: a bitmap should stay in a core's own cache.
 const LARGEST_BITMAP: usize = 1 << 23;
+/// Leaves the bits of a hash that depend on all of the gram, as many as the largest bitmap needs.
+const HASH_SHIFT: u32 = 64 - LARGEST_BITMAP.ilog2();
 
 pub(super) struct Filter<const Q: usize> {
     bits: Vec<u64>,
-    shift: u32,
+    mask: u64,
     stride: usize,
 }
 
@@ -28,7 +30,7 @@ impl<const Q: usize> Filter<Q> {
         let stride = window - Q + 1;
         let wanted = (patterns.len() * stride * BITS_PER_GRAM).next_power_of_two();
         let size = wanted.clamp(SMALLEST_BITMAP, LARGEST_BITMAP);
-        let mut filter = Filter { bits: vec![0; size / 64], shift: 32 - size.ilog2(), stride };
+        let mut filter = Filter { bits: vec![0; size / 64], mask: size as u64 - 1, stride };
         for pattern in patterns {
             for gram in (0..stride).filter_map(|at| pattern[at..].first_chunk::<Q>()) {
                 let bit = filter.bit(gram);
@@ -43,11 +45,14 @@ impl<const Q: usize> Filter<Q> {
     }
 
     /// The first of the places `from`, `from + stride` … whose gram may belong to a pattern.
-    #[inline]
+    ///
+    /// Nearly all time goes into this loop. Inlined, it would have to share the registers with its caller's.
+    #[inline(never)]
     pub(super) fn next_hit(&self, text: &[u8], from: usize) -> Option<usize> {
+        let last = text.len().checked_sub(Q)?;
         let mut at = from;
-        while let Some(gram) = text.get(at..).and_then(|rest| rest.first_chunk::<Q>()) {
-            if self.has(gram) {
+        while at <= last {
+            if self.has(text[at..].first_chunk::<Q>()?) {
                 return Some(at);
             }
             at += self.stride;
@@ -71,7 +76,8 @@ impl<const Q: usize> Filter<Q> {
     fn bit(&self, gram: &[u8; Q]) -> usize {
         let mut word = [0; 4];
         word[..Q].copy_from_slice(gram);
-        (u32::from_le_bytes(word).wrapping_mul(0x9E37_79B1) >> self.shift) as usize
+        let hash = u64::from(u32::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> HASH_SHIFT;
+        (hash & self.mask) as usize
     }
 }
 

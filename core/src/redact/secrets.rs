@@ -108,10 +108,18 @@ pub(super) fn url_passwords(text: &str) -> impl Iterator<Item = String> {
 
 /// The password at the start of what follows `scheme://`.
 fn password_of(rest: &str) -> Option<&str> {
-    let ends_authority = |c: char| matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\') || c.is_whitespace();
-    let authority = &rest[..rest.find(ends_authority).unwrap_or(rest.len())];
-    let (user_info, _) = authority.rsplit_once('@')?;
-    let (_, password) = user_info.split_once(':')?;
+    let ends_url = |c: char| matches!(c, '"' | '\'' | '<' | '>' | '\\') || c.is_whitespace();
+    let url = &rest[..rest.find(ends_url).unwrap_or(rest.len())];
+    let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+    if let Some((user_info, _)) = authority.rsplit_once('@') {
+        return user_info.split_once(':').map(|(_, password)| password);
+    }
+    // No host has a port that is no number: this is a password with a `/`, `?` or `#` that should have been encoded.
+    let (host, port) = authority.split_once(':')?;
+    if host.starts_with('[') || port.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let (password, _) = url[host.len() + 1..].split_once('@')?;
     Some(password)
 }
 

@@ -49,7 +49,8 @@ fn a_file_that_was_cut_anywhere_goes_on() {
         let kept = if is_complete { file } else { &file[..cut - tail.len()] };
         assert!(now.starts_with(kept), "{cut}");
         let events = assert_whole(&path);
-        let said = events.iter().rev().find_map(|event| event.message.as_deref().filter(|said| said.contains("journal")));
+        let said =
+            events.iter().rev().find_map(|event| event.message.as_deref().filter(|said| said.contains("journal")));
         match (tail, is_complete) {
             (b"", _) => assert_eq!(said, None),
             (_, true) => assert_eq!(said, Some("the journal's last line had lost its end, which was put back")),

@@ -63,11 +63,13 @@ fn a_started_call_without_an_end_is_one_failed_call() {
     let folder = Folder::new();
     let path = folder.path("run.jsonl");
     let call = |seq: u64, tool: &str| {
-        let more = json!({"slot": "kali", "tool": tool, "callId": seq, "server": "primary", "endpoint": "http://k/mcp"});
+        let more =
+            json!({"slot": "kali", "tool": tool, "callId": seq, "server": "primary", "endpoint": "http://k/mcp"});
         event(seq, "call_started", more)
     };
     let end = json!({"slot": "kali", "tool": "b", "callId": 3, "outcome": "ok", "latencyMs": 1.5, "evidenceBytes": 4});
-    let past = [event(1, "run_started", json!({})), call(2, "a"), call(3, "b"), event(4, "call_finished", end), call(5, "c")];
+    let past =
+        [event(1, "run_started", json!({})), call(2, "a"), call(3, "b"), event(4, "call_finished", end), call(5, "c")];
     fs::write(&path, sealed(&past)).unwrap();
     // Twice, and it is booked once.
     drop(open(&path).unwrap());
@@ -154,9 +156,8 @@ fn an_empty_file_becomes_a_journal_and_an_empty_path_is_no_option() {
     assert!(verify_journal(&path).unwrap().ok);
     drop(open(&path).unwrap());
     assert_eq!(assert_whole(&path).len(), 2);
-    let error = RunOptions::from_json(r#"{"journal":""}"#).and_then(|options| {
-        Run::open(&manifest("r1", "http://127.0.0.1:1"), options).map(drop)
-    });
+    let error = RunOptions::from_json(r#"{"journal":""}"#)
+        .and_then(|options| Run::open(&manifest("r1", "http://127.0.0.1:1"), options).map(drop));
     assert_eq!(error.unwrap_err().message(), "journal: must not be empty");
 }
 

@@ -8,8 +8,10 @@ pub fn sealed(events: &[Value]) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (mut prev, mut text) = ("0".repeat(64), String::new());
     for event in events {
-        let body = event.to_string();
-        let body = format!("{},\"prev\":\"{prev}\"", body.strip_suffix('}').unwrap());
+        let (mut rest, seq) = (event.clone(), &event["seq"]);
+        rest.as_object_mut().unwrap().remove("seq");
+        let rest = rest.to_string();
+        let body = format!("{{\"seq\":{seq},{},\"prev\":\"{prev}\"", &rest[1..rest.len() - 1]);
         prev = hex(&Sha256::digest(body.as_bytes()));
         text.push_str(&format!("{body},\"hash\":\"{prev}\"}}\n"));
     }

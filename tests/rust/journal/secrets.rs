@@ -46,7 +46,9 @@ fn no_vector_of_redaction_gets_a_secret_into_the_file() {
         run.log(&text);
         run.close();
         for event in assert_whole(&path) {
-            for written in [event.error.as_deref(), event.message.as_deref(), event.tool.as_deref()].into_iter().flatten() {
+            for written in
+                [event.error.as_deref(), event.message.as_deref(), event.tool.as_deref()].into_iter().flatten()
+            {
                 assert_eq!(redact(written, &secrets), written, "case {number}");
             }
             if let (Some(message), Some(out)) = (&event.message, &out) {

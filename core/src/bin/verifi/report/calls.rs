@@ -47,7 +47,10 @@ impl<'r> Rows<'r> {
 
     pub fn write(&self, html: &mut String) {
         if !self.failed.is_empty() {
-            let _ = write!(html, "<section><h3>What failed</h3><div class=wide><table class=calls>{HEAD}<th>error</thead><tbody>");
+            let _ = write!(
+                html,
+                "<section><h3>What failed</h3><div class=wide><table class=calls>{HEAD}<th>error</thead><tbody>"
+            );
             for (slot, call) in &self.failed {
                 row(slot, call, html);
                 let _ = write!(html, "<td class=error><bdi>{}</bdi>", Safe(call.error.as_deref().unwrap_or_default()));
@@ -60,7 +63,10 @@ impl<'r> Rows<'r> {
         }
         if !self.others.is_empty() {
             let title = &self.title;
-            let _ = write!(html, "<details><summary>{title}</summary><div class=wide><table class=calls>{HEAD}<th class=n>evidence</thead><tbody>");
+            let _ = write!(
+                html,
+                "<details><summary>{title}</summary><div class=wide><table class=calls>{HEAD}<th class=n>evidence</thead><tbody>"
+            );
             for (slot, call) in &self.others {
                 row(slot, call, html);
                 let _ = write!(html, "<td class=n>{}", Bytes(call.evidence_bytes));

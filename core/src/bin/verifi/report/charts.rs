@@ -64,7 +64,8 @@ fn latency(tools: &[Tool], html: &mut String) {
     let steps: Vec<f64> = (low as i32..=high as i32).map(|power| 10_f64.powi(power)).collect();
     for (number, step) in steps.iter().enumerate() {
         let minor = if number % 2 == 1 { " class=minor" } else { "" };
-        let label = Millis(*step).to_string().replace(".0", "").replace("1 min 40 s", "100 s").replace("16 min 40 s", "1000 s");
+        let label =
+            Millis(*step).to_string().replace(".0", "").replace("1 min 40 s", "100 s").replace("16 min 40 s", "1000 s");
         let _ = write!(html, "<i{minor} style='left:{:.2}%'>{label}</i>", at(*step));
     }
     let _ = write!(html, "</div><span></span></div>");
@@ -81,13 +82,17 @@ fn latency(tools: &[Tool], html: &mut String) {
         let middle = at(half);
         let title = format!(
             "{} calls: fastest {}, median {}, slowest {}",
-            Count(tool.latencies.len() as u64), Millis(least), Millis(half), Millis(most)
+            Count(tool.latencies.len() as u64),
+            Millis(least),
+            Millis(half),
+            Millis(most)
         );
         let _ = write!(html, "{whisker}{range}<i class=median style='left:{middle:.2}%'></i><s title='{title}'></s>");
         let _ = write!(html, "</div><span class=value>{}</span></div>", Millis(half));
     }
     more(measured.len(), html);
-    let _ = write!(html, "<p class=hint>Line: fastest to slowest. Box: the middle half. Number: the median.</p></section>");
+    let _ =
+        write!(html, "<p class=hint>Line: fastest to slowest. Box: the middle half. Number: the median.</p></section>");
 }
 
 fn evidence(tools: &[Tool], html: &mut String) {
@@ -95,7 +100,11 @@ fn evidence(tools: &[Tool], html: &mut String) {
     let _ = write!(html, "<section class=chart><h3>Evidence per tool</h3>");
     for tool in tools.iter().take(MOST_TOOLS) {
         let width = tool.bytes as f64 / most * 100.0;
-        let _ = write!(html, "<div class=line>{}<div class=plot><i class=amount style='width:{width:.2}%'></i></div>", name(tool));
+        let _ = write!(
+            html,
+            "<div class=line>{}<div class=plot><i class=amount style='width:{width:.2}%'></i></div>",
+            name(tool)
+        );
         let _ = write!(html, "<span class=value>{}</span></div>", Bytes(tool.bytes));
     }
     more(tools.len(), html);
@@ -134,6 +143,7 @@ pub fn cells(usage: Usage) -> String {
         0 => "<td class=n>0".to_owned(),
         failures => format!("<td class='n failed'>{}", Count(failures)),
     };
-    let (calls, bytes, latency) = (Count(usage.tool_calls()), Bytes(usage.evidence_bytes()), Millis(usage.latency_ms()));
+    let (calls, bytes, latency) =
+        (Count(usage.tool_calls()), Bytes(usage.evidence_bytes()), Millis(usage.latency_ms()));
     format!("<td class=n>{calls}{failed}<td class=n>{bytes}<td class=n>{latency}")
 }

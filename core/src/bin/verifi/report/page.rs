@@ -104,7 +104,11 @@ fn head(run: &Gathered, html: &mut String) {
         Safe(&said)
     );
     if let Some(error) = run.ledger.journal_error() {
-        let _ = write!(html, "<p class='chain gap'><b>! The journal could not be written</b><span>{}</span></p>", Safe(error));
+        let _ = write!(
+            html,
+            "<p class='chain gap'><b>! The journal could not be written</b><span>{}</span></p>",
+            Safe(error)
+        );
     }
     let _ = write!(html, "</header>");
 }

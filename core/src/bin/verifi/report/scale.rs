@@ -50,8 +50,8 @@ impl Scale {
     /// Moments to name on the axis, in milliseconds since the beginning.
     pub fn ticks(&self) -> Vec<f64> {
         const STEPS: [f64; 21] = [
-            1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 3e5, 6e5, 1.8e6, 3.6e6,
-            1.44e7,
+            1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 3e5, 6e5, 1.8e6,
+            3.6e6, 1.44e7,
         ];
         let total: f64 = self.parts.iter().map(|part| part.end - part.start).sum();
         let step = STEPS.into_iter().find(|step| total / step <= 8.0).unwrap_or(8.64e7);

@@ -110,9 +110,15 @@ fn bar(run: &Gathered, call: &Call, lane: usize, scale: &Scale, rows: &Rows, htm
     let _ = match rows.has(call) {
         true => {
             let seq = call.seq;
-            write!(html, "<a class='c {class}{fallback}{side}' href='#c{seq}' style='{style}' aria-label=\"{}\"></a>", Safe(&tip))
+            write!(
+                html,
+                "<a class='c {class}{fallback}{side}' href='#c{seq}' style='{style}' aria-label=\"{}\"></a>",
+                Safe(&tip)
+            )
         }
-        false => write!(html, "<i class='c {class}{fallback}{side}' style='{style}' aria-label=\"{}\"></i>", Safe(&tip)),
+        false => {
+            write!(html, "<i class='c {class}{fallback}{side}' style='{style}' aria-label=\"{}\"></i>", Safe(&tip))
+        }
     };
 }
 
@@ -145,7 +151,8 @@ fn tip(run: &Gathered, call: &Call) -> String {
     }
     let since = call.start.unix_millis().saturating_sub(run.span.0.unix_millis());
     let clock = call.start.to_string();
-    let _ = write!(tip, "\n{} UTC, {} after the beginning", clock.get(11..23).unwrap_or_default(), Millis(since as f64));
+    let _ =
+        write!(tip, "\n{} UTC, {} after the beginning", clock.get(11..23).unwrap_or_default(), Millis(since as f64));
     if let Some(error) = &call.error {
         let shown: String = error.chars().take(200).collect();
         let _ = write!(tip, "\n{shown}");
@@ -166,7 +173,8 @@ fn columns(calls: &[Call], scale: &Scale, html: &mut String) {
     let most = counts.iter().map(|(all, _)| *all).max().unwrap_or(1).max(1) as f64;
     let width = 100.0 / COLUMNS as f64;
     for (column, (all, failed)) in counts.into_iter().enumerate().filter(|(_, (all, _))| *all > 0) {
-        let (left, height, share) = (column as f64 * width, all as f64 / most * 100.0, failed as f64 / all as f64 * 100.0);
+        let (left, height, share) =
+            (column as f64 * width, all as f64 / most * 100.0, failed as f64 / all as f64 * 100.0);
         let side = side(left);
         let label = format!("{}, {} failed", counted(all, "call"), Count(failed));
         let style = format!("left:{left:.2}%;width:{width:.2}%;height:{height:.1}%;--share:{share:.1}%");
@@ -209,7 +217,10 @@ fn put(mark: &Mark, scale: &Scale, html: &mut String) {
     let clock = mark.at.to_string();
     let text = format!("{}\n{} UTC", mark.text, clock.get(11..23).unwrap_or_default());
     let text = Safe(&text);
-    let _ = write!(html, "<a class='m {class}{side}' style='left:{at:.3}%' tabindex=0 aria-label=\"{text}\"><b>{sign}</b></a>");
+    let _ = write!(
+        html,
+        "<a class='m {class}{side}' style='left:{at:.3}%' tabindex=0 aria-label=\"{text}\"><b>{sign}</b></a>"
+    );
 }
 
 fn legend(html: &mut String) {

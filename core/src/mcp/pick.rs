@@ -1,0 +1,87 @@
+//! The response among the messages of an answer.
+
+use serde_json::value::RawValue;
+
+use super::answer::{BodyHead, Incoming, Reply, lossy, place};
+use super::client::Failure;
+use super::message::{Message, is_id};
+
+/// Finds the response among the messages of an answer.
+pub(super) struct Pick {
+    id: u64,
+    found: Option<Reply>,
+    /// The last response with another id: it stands when none has ours.
+    last: Option<Reply>,
+    /// What was wrong with the last message that could not be read, and the message.
+    unreadable: Option<(String, BodyHead)>,
+}
+
+impl Pick {
+    pub(super) fn new(id: u64) -> Pick {
+        Pick { id, found: None, last: None, unreadable: None }
+    }
+
+    /// Takes a message, or a batch of them.
+    pub(super) fn take(&mut self, mut text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
+        // RFC 8259, section 8.1: a reader may ignore a byte order mark.
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
+        if !text.trim_start().starts_with('[') {
+            return self.take_one(text, incoming);
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(&text) {
+            Ok(batch) => batch.into_iter().try_for_each(|part| self.take_one(part.get().to_string(), incoming)),
+            Err(error) => {
+                self.unreadable = Some((format!("an answer that is not JSON: {error}"), BodyHead::whole(text)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the bytes of a message.
+    pub(super) fn take_bytes(&mut self, bytes: Vec<u8>, incoming: &mut dyn Incoming) -> Result<(), Failure> {
+        match String::from_utf8(bytes) {
+            Ok(text) => self.take(text, incoming),
+            Err(error) => {
+                let what = format!("an answer that is not UTF-8: {}", error.utf8_error());
+                self.unreadable = Some((what, BodyHead::whole(lossy(error.into_bytes()))));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn has_found(&self) -> bool {
+        self.found.is_some()
+    }
+
+    fn take_one(&mut self, text: String, incoming: &mut dyn Incoming) -> Result<(), Failure> {
+        let (id, value, is_error) = match Message::parse(&text) {
+            Ok(Message::Result { id, result }) => (id, result, false),
+            Ok(Message::Error { id, error }) => (id, error, true),
+            Ok(message) => return incoming.take(&message),
+            Err(error) => {
+                let what = format!("an answer that is not a JSON-RPC message: {error}");
+                self.unreadable = Some((what, BodyHead::whole(text)));
+                return Ok(());
+            }
+        };
+        let (ours, part) = (is_id(id, self.id), place(&text, value));
+        let reply = Reply::new(text, part, is_error);
+        match ours {
+            true => {
+                self.found.get_or_insert(reply);
+            }
+            false => self.last = Some(reply),
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Reply, Failure> {
+        let (found, unreadable) = (self.found.or(self.last), self.unreadable);
+        found.ok_or_else(|| match unreadable {
+            Some((what, head)) => Failure::answered_with(what, head),
+            None => Failure::answered("the answer ended without a response".into()),
+        })
+    }
+}

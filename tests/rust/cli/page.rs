@@ -1,0 +1,156 @@
+//! `report`: the page, and how a browser takes it.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::sealed::{event, sealed};
+use crate::{Folder, call, journal, long_journal};
+
+fn report(folder: &Folder, journals: &str) -> String {
+    assert_eq!(folder.verifi(&format!("report {journals} -o run.html")), (0, String::new(), String::new()));
+    fs::read_to_string(folder.0.join("run.html")).unwrap()
+}
+
+// Rules 4.2, 4.3, 4.5.
+#[test]
+fn the_page_shows_calls_failures_failovers_ledger_and_chain() {
+    let folder = Folder::new();
+    folder.write("run", &journal());
+    let page = report(&folder, "run");
+    for wanted in [
+        "Run <bdi>r1</bdi>",
+        "✓ The chain holds",
+        "11 events hold",
+        "<bdi>kali</bdi>",
+        "nikto&#10;unreachable, primary server, 2.2 ms",
+        "http://k/mcp: connection refused",
+        "goes on with http://f/mcp",
+        "not sent",
+        "What failed",
+        "Latency per tool",
+        "Evidence per tool",
+        "1.5 kB",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    let bars = |page: &str| page.matches("class='c ").count() - 5;
+    assert_eq!(bars(&page), 4);
+    folder.write("bad", &journal().replacen("nikto", "nitko", 1));
+    let page = report(&folder, "bad");
+    assert!(page.contains("✕ The chain is broken") && page.contains("line 4: its hash does not fit its text"));
+    let page = report(&folder, "run bad");
+    assert!(page.contains("<h1>2 runs</h1>") && page.contains("<tfoot><tr><td>total<td><td class=n>4"));
+    folder.write("empty", "");
+    assert!(report(&folder, "empty").contains("Nothing has happened"));
+    let (status, _, error) = folder.verifi("report none -o x.html");
+    assert_eq!((status, &*error), (1, "verifi: none: No such file or directory (os error 2)\n"));
+    assert_eq!(folder.verifi("report run -o /none/x.html").0, 1);
+}
+
+// Rule 4.3.
+#[test]
+fn whatever_is_in_the_journal_stays_text() {
+    let folder = Folder::new();
+    let evil = "</title><script>alert(1)</script><img src=http://x onerror='alert(1)' \"a=\u{202E}\u{0}&amp;";
+    let mut events = vec![event(1, "run_started", json!({}))];
+    let mut pair = call(2, evil, json!({"outcome": "tool_error", "latencyMs": 1.0, "evidenceBytes": 1, "error": evil}));
+    for event in &mut pair {
+        event["slot"] = json!(evil);
+    }
+    events.extend(pair);
+    events.push(event(4, "log", json!({"message": evil})));
+    events.push(event(5, "mcp.fallback_used", json!({"slot": evil, "fallback": evil, "error": evil})));
+    events.push(event(6, "journal_failed", json!({"error": evil})));
+    events.iter_mut().for_each(|event| event["runId"] = json!(evil));
+    folder.write("<script>", &sealed(&events));
+    let page = report(&folder, "<script>");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    for never in ["<script", "<img", "='alert", "\"a=", "\u{202E}", "\u{0}"] {
+        assert!(!page.contains(never), "{never:?}");
+    }
+    // Nothing is loaded, and the browser is told so.
+    assert!(page.contains("default-src 'none'"));
+    for never in ["src=", "url(", "@import", "<link", "<iframe"] {
+        assert!(!page.replace("img src=http", "").contains(never), "{never:?}");
+    }
+}
+
+// Rule 4.3.
+#[test]
+fn a_long_run_is_a_page_of_a_sensible_size() {
+    let folder = Folder::new();
+    folder.write("run", &long_journal(10_000));
+    let page = report(&folder, "run");
+    assert_eq!(page.matches("class='c ok").count() + page.matches("class='c no").count(), 10_000 + 3);
+    assert!(page.len() < 3_000_000, "{}", page.len());
+    folder.write("run", &long_journal(50_000));
+    let page = report(&folder, "run");
+    assert!(page.len() < 1_000_000, "{}", page.len());
+}
+
+/// A headless browser; `None` where there is none and none can be had.
+fn browser() -> Option<&'static str> {
+    const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+    let works = |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+    let found = || NAMES.iter().find(works).copied();
+    found().or_else(|| {
+        eprintln!("no chromium: trying to install it");
+        Command::new("apt-get").args(["install", "-y", "-q", "--no-install-recommends", "chromium"]).output().ok()?;
+        found()
+    })
+}
+
+/// The page's document after it was loaded in a window of that width, and how long that took, the browser's own start
+/// included.
+fn load(folder: &Folder, browser: &str, page: &str, width: u32) -> (String, Duration) {
+    let started = Instant::now();
+    let output = folder
+        .command(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.0.join("profile").display()))
+        .arg(format!("--window-size={width},800"))
+        .arg(format!("file://{}", folder.0.join(page).display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    (String::from_utf8_lossy(&output.stdout).into_owned(), started.elapsed())
+}
+
+/// What a script finds in the page, which has none itself.
+const LOOK: &str = "<script>addEventListener('load',()=>{const e=document.documentElement;\
+    document.title=[innerWidth,e.scrollWidth<=innerWidth,document.querySelectorAll('.c').length].join(' ')})</script>";
+
+// Rule 4.3.
+#[test]
+fn a_browser_shows_ten_thousand_calls_at_once_and_fits_them_into_a_small_window() {
+    let folder = Folder::new();
+    let Some(browser) = browser() else {
+        return eprintln!("skipped: there is no chromium, and it cannot be installed");
+    };
+    folder.write("run", &long_journal(10_000));
+    let page = report(&folder, "run");
+    folder.write("blank.html", "<!doctype html><title>blank</title>");
+    let free = page.find("<meta http-equiv").unwrap();
+    let end = free + page[free..].find('>').unwrap() + 1;
+    folder.write("look.html", &format!("{}{LOOK}{}", &page[..free], &page[end..]));
+    // The first start of a browser makes its profile.
+    load(&folder, browser, "blank.html", 800);
+    let (_, blank) = load(&folder, browser, "blank.html", 800);
+    let (dom, full) = load(&folder, browser, "look.html", 1280);
+    assert!(dom.contains("<title>1280 true 10005</title>"), "{:?}", dom.get(..400));
+    let more = full.saturating_sub(blank);
+    assert!(more < Duration::from_secs(2), "{more:?} more than an empty page");
+    // A window of chromium is 500 wide at least: the page sits in a frame.
+    folder.write("frame.html", "<iframe src=look.html style='width:360px;height:900px;border:0'></iframe>");
+    let frame = folder.0.join("frame.html");
+    let probe = "<script>addEventListener('message',e=>document.title=e.data)</script>";
+    fs::write(&frame, format!("{probe}{}", fs::read_to_string(&frame).unwrap())).unwrap();
+    let look = fs::read_to_string(folder.0.join("look.html")).unwrap();
+    folder.write("look.html", &look.replace("join(' ')", "join(' ');parent.postMessage(document.title,'*')"));
+    let (dom, _) = load(&folder, browser, "frame.html", 800);
+    assert!(dom.contains("<title>360 true 10005</title>"), "{:?}", dom.get(..200));
+}
