@@ -6,6 +6,7 @@
 #[path = "../rust/journal/common.rs"]
 #[allow(dead_code, reason = "shared with the tests of the journal")]
 mod common;
+mod large;
 
 use std::collections::BTreeSet;
 use std::env;

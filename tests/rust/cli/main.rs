@@ -89,22 +89,17 @@ fn journal() -> String {
     sealed(&events)
 }
 
-/// A run of so many calls.
-fn long_journal(calls: u64) -> String {
+/// A run of so many calls, in turns on these slots.
+fn long_journal(calls: u64, slots: &[&str]) -> String {
     let mut events = vec![event(1, "run_started", json!({}))];
     for number in 0..calls {
         let outcome = if number % 50 == 7 { "tool_error" } else { "ok" };
         let end = json!({"outcome": outcome, "latencyMs": 20.0 + (number % 90) as f64, "evidenceBytes": number % 5000});
-        let at = format!(
-            "2026-12-02T{:02}:{:02}:{:02}.{:03}Z",
-            1 + number / 36000,
-            number / 600 % 60,
-            number / 10 % 60,
-            number % 10 * 100
-        );
+        let (hour, minute, second) = (1 + number / 36000, number / 600 % 60, number / 10 % 60);
+        let at = format!("2026-12-02T{hour:02}:{minute:02}:{second:02}.{}00Z", number % 10);
         for mut event in call(2 + 2 * number, &format!("tool-{}", number % 12), end) {
             event["ts"] = json!(at);
-            event["slot"] = json!(["kali", "recon", "web_proxy"][number as usize % 3]);
+            event["slot"] = json!(slots[number as usize % slots.len()]);
             events.push(event);
         }
     }

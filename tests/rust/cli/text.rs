@@ -84,7 +84,7 @@ fn show_fits_a_narrow_terminal_and_is_coloured_on_one_that_wants_it() {
 #[test]
 fn a_reader_that_has_enough_is_no_error() {
     let folder = Folder::new();
-    folder.write("run", &long_journal(3000));
+    folder.write("run", &long_journal(3000, &["kali"]));
     for command in ["show run", "ledger run --json", "report run -o -"] {
         let line = format!("{VERIFI} {command} | head -c 10 >/dev/null; exit ${{PIPESTATUS[0]}}");
         let (status, _, error) = said(folder.command("bash").args(["-c", &line]).output().unwrap());
