@@ -15,12 +15,13 @@ NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.p
 # What `make test` runs, each with a runner whose closing lines tests/tally.py reads. A face adds its own.
 SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
+	"cargo test -p verifi --locked --features cli --test cli" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test"
 
 .PHONY: help demo demo-c demo-python demo-node test test-c test-python test-python-slow test-node soak-node \
-	lint bench bench-c bench-python bench-node rules dist install wheel pack-node clean
+	crash lint bench bench-c bench-python bench-node rules dist install wheel pack-node clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -63,6 +64,13 @@ test-node: $(NODE) ## the tests of the Node face alone, on Node 20, 22 and 24
 
 soak-node: $(NODE) ## that workers and processes end well in mid-call, many times over
 	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
+
+# Harnesses of further languages, one command a line.
+CRASH_HARNESSES ?=
+
+crash: ## harnesses killed 200 times each, and a journal of more than 4 GiB
+	CRASH_KILLS=200 CRASH_HARNESSES="$(CRASH_HARNESSES)" cargo test --release --locked -p verifi-tests --test crash \
+		-- --include-ignored --nocapture
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check

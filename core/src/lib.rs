@@ -42,7 +42,10 @@ pub use result::ToolResult;
 pub use run::Run;
 pub use servers::ServerHealth;
 pub use slot::{CallFuture, CallOptions, ListFuture, ListOptions, Slot};
-pub use timeline::{Event, EventKind, Ledger, Next, NextEvent, SlotLedger, Subscription, Timestamp, Usage};
+pub use timeline::{
+    Event, EventKind, JournalFault, JournalReader, JournalSync, Ledger, Next, NextEvent, SlotLedger, Subscription,
+    Timestamp, Usage, Verification, read_journal, verify_journal,
+};
 pub use tools::ToolDefinition;
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire

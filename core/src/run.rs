@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use zeroize::Zeroize;
 
 use crate::background::Background;
 use crate::cancel::{CancelToken, Stop};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::lock::Lock;
 use crate::manifest::{self, Manifest};
 use crate::mcp::ServerLimits;
@@ -20,19 +21,26 @@ use crate::process::PerProcess;
 use crate::redact::{Redactor, collect_run_secrets_from};
 use crate::servers::{Servers, Surroundings};
 use crate::slot::Slot;
-use crate::timeline::{Draft, Event, EventKind, Ledger, Subscription, Timeline};
+use crate::timeline::{Draft, Event, EventKind, Journal, Ledger, Past, Subscription, Timeline};
 use crate::tools::ToolDefinition;
 
 /// One scan job: the slots that the platform bound to it, its ledger and its timeline.
 ///
 /// Usable from any thread. Dropping it closes it. A child after `fork` has the same slots with connections, sessions,
-/// ledger and timeline of its own, which begin empty; its parent's go on undisturbed.
+/// ledger, timeline and journal of its own, which begin empty; its parent's go on undisturbed. The child's journal is a
+/// file beside its parent's, `PATH.PID`: what the child calls must be on the books as well, and two processes cannot
+/// write one chain.
 pub struct Run {
     shared: Arc<RunShared>,
 }
 
+/// Held while a forked child makes its state.
+static FIRST_USE: PerProcess<Mutex<()>> = PerProcess::new();
+
 pub(crate) struct RunShared {
     id: Arc<str>,
+    /// The id in events, scrubbed.
+    shown_id: Arc<str>,
     pub(crate) options: RunOptions,
     slots: BTreeMap<Arc<str>, Arc<SlotShared>>,
     /// What holds secrets: given up, and so zeroed, when the run is closed.
@@ -57,7 +65,7 @@ pub(crate) struct RunState {
 
 pub(crate) struct SlotShared {
     pub(crate) name: Arc<str>,
-    /// The name as events show it: scrubbed.
+    /// Its name in events, scrubbed.
     pub(crate) shown: Arc<str>,
     pub(crate) endpoint: String,
     replay: Option<Replay>,
@@ -73,7 +81,9 @@ impl Run {
     /// # Errors
     ///
     /// [`ErrorKind::Manifest`](crate::ErrorKind::Manifest) and [`ErrorKind::Options`](crate::ErrorKind::Options): the
-    /// message names the member and what is wrong with it.
+    /// message names the member and what is wrong with it. [`ErrorKind::Journal`](crate::ErrorKind::Journal) when the
+    /// journal cannot be opened, is in use by another run, belongs to another run, or does not hold; the message names
+    /// the file and, of one that does not hold, the line.
     pub fn open(manifest_json: &str, options: RunOptions) -> Result<Run, Error> {
         Run::open_with_environment(manifest_json, options, std::env::vars_os())
     }
@@ -92,34 +102,40 @@ impl Run {
     ) -> Result<Run, Error> {
         options.check()?;
         let environment: HashMap<OsString, OsString> = environment.into_iter().collect();
-        let manifest = manifest::parse(manifest_json, &|name| environment.get(OsStr::new(name)).cloned())?;
+        let mut manifest = manifest::parse(manifest_json, &|name| environment.get(OsStr::new(name)).cloned())?;
         let mut secrets = collect_run_secrets_from(&environment);
         secrets.append(&mut options.secrets);
         secrets.extend(manifest.secrets().iter().map(|secret| secret.to_string()));
         let redactor = Redactor::for_run(&secrets);
         secrets.zeroize();
-        let slots: BTreeMap<_, _> = manifest
-            .slots
-            .iter()
-            .map(|(name, spec)| {
-                let name: Arc<str> = name.as_str().into();
-                let endpoint =
-                    spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
-                let shown = redactor.scrub_str(&name).into();
-                let (replay, servers) = (spec.replay, PerProcess::new());
-                let shared = SlotShared { name: name.clone(), shown, endpoint, replay, servers };
-                (name, Arc::new(shared))
-            })
-            .collect();
+        for server in manifest.slots.values_mut().flat_map(|slot| &mut slot.servers) {
+            server.endpoint.scrub(&redactor);
+        }
+        let id: Arc<str> = manifest.run_id.as_str().into();
+        if let Some(journal) = &mut options.journal {
+            // A child may have gone to another folder before it opens its own.
+            *journal = path::absolute(&journal)
+                .map_err(|error| Error::new(ErrorKind::Options, format!("journal: {error}")))?;
+        }
+        let shown_id: Arc<str> = redactor.scrub_str(&id).into();
+        let state = RunState::open(&shown_id, &options)?;
+        let slots = manifest.slots.iter().map(|(name, spec)| {
+            let name: Arc<str> = name.as_str().into();
+            let endpoint = spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
+            let shown = redactor.scrub_str(&name).into();
+            let servers = PerProcess::new();
+            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay, servers };
+            (name, Arc::new(shared))
+        });
         let shared = RunShared {
-            id: manifest.run_id.as_str().into(),
+            id,
+            shown_id,
             options,
-            slots,
+            slots: slots.collect(),
             live: RwLock::new(Some(Arc::new(Live { redactor, manifest }))),
             opened_by: process::id(),
-            states: PerProcess::new(),
+            states: PerProcess::with(state),
         };
-        shared.state();
         Ok(Run { shared: Arc::new(shared) })
     }
 
@@ -199,11 +215,12 @@ impl RunShared {
     }
 
     pub(crate) fn state(&self) -> &RunState {
-        self.states.get_or_make(|| {
-            let timeline = Arc::new(Timeline::new(&self.id));
-            timeline.record(Draft::new(EventKind::RunStarted));
-            RunState { timeline, background: Arc::default(), calls: CancelToken::new() }
-        })
+        if let Some(state) = self.states.get() {
+            return state;
+        }
+        // Of two threads of a forked child one must not make a file in vain.
+        let _one = FIRST_USE.get_or_make(Mutex::default).locked();
+        self.states.get_or_make(|| RunState::open_in_child(&self.shown_id, &self.options))
     }
 
     fn take_live(&self) -> Option<Arc<Live>> {
@@ -236,6 +253,29 @@ impl RunShared {
     }
 }
 
+impl RunState {
+    fn open(id: &Arc<str>, options: &RunOptions) -> Result<RunState, Error> {
+        let Some(path) = &options.journal else { return Ok(RunState::new(id, Past::new(id), None)) };
+        let (journal, past) = Journal::open(path, options.sync, id)?;
+        Ok(RunState::new(id, past, Some(journal)))
+    }
+
+    /// In a child that was forked while the run was open. There is nobody to return an error to: it goes where a journal
+    /// tells of all its troubles.
+    fn open_in_child(id: &Arc<str>, options: &RunOptions) -> RunState {
+        let Some(path) = &options.journal else { return RunState::new(id, Past::new(id), None) };
+        match Journal::open_beside(path, options.sync, id) {
+            Ok((journal, past)) => RunState::new(id, past, Some(journal)),
+            Err(error) => RunState::new(id, Past::new(id), Some(Journal::unopened(path, &error))),
+        }
+    }
+
+    fn new(id: &Arc<str>, past: Past, journal: Option<Journal>) -> RunState {
+        let timeline = Arc::new(Timeline::open(id, past, journal));
+        RunState { timeline, background: Arc::default(), calls: CancelToken::new() }
+    }
+}
+
 impl SlotShared {
     /// The slot's servers in this process, made at first use; none when the run was closed before.
     pub(crate) fn servers(&self, run: &RunShared) -> Option<Arc<Servers>> {
@@ -253,8 +293,7 @@ impl SlotShared {
                 },
                 retry_primary_after: run.options.retry_primary_after,
             };
-            let spec = live.manifest.slots.get(&*self.name)?;
-            *made = Some(Servers::new(&self.shown, spec, &live.redactor, around));
+            *made = Some(Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around));
         }
         made.clone()
     }

@@ -9,10 +9,9 @@ use crate::background::Background;
 use crate::cancel::{CancelToken, Scope};
 use crate::failover::{ServerState, Standing};
 use crate::lock::Lock;
-use crate::manifest::{ServerSpec, SlotSpec};
+use crate::manifest::SlotSpec;
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
-use crate::redact::Redactor;
 use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
 
 /// What verifi knows of one server of a slot.
@@ -60,12 +59,9 @@ pub(crate) struct Surroundings {
 
 impl Servers {
     /// `slot` is scrubbed.
-    pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, redactor: &Redactor, around: Surroundings) -> Arc<Servers> {
+    pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
         let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
-        let server = |spec: &ServerSpec| {
-            let shown = redactor.scrub_str(spec.endpoint.shown()).into();
-            Server::new(spec, shown, limits, background.clone())
-        };
+        let server = |spec| Server::new(spec, limits, background.clone());
         Arc::new(Servers {
             slot: slot.clone(),
             list: spec.servers.iter().map(server).collect(),

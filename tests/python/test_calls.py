@@ -40,7 +40,6 @@ def test_raw_keeps_every_digit(serve):
     assert result.raw is result.raw
 
 
-# Rule 2.1.
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -55,6 +54,7 @@ def test_raw_keeps_every_digit(serve):
         (17, "not a JSON object"),
     ],
 )
+# Rule 2.1.
 def test_what_is_no_json_object_is_rejected_and_nothing_is_raised(kali, run, server, arguments, says):
     result = kali.call("echo", arguments)
     assert (result.ok, result.is_error, result.outcome, result.server) == (False, False, "rejected", None)

@@ -3,12 +3,15 @@
 //! The servers really run what they are asked to. In the middle the first one is killed, and the run goes on with the
 //! second. Nothing here needs a network. `sweep serve` is such a server alone.
 
+#[path = "../../src/bin/verifi/screen.rs"]
 mod screen;
 mod serve;
 mod server;
 mod steps;
 mod timeline;
 mod tools;
+#[path = "../../src/bin/verifi/view.rs"]
+mod view;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

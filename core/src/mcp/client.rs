@@ -100,7 +100,6 @@ pub(crate) struct ToolCall<'a> {
 
 pub(crate) struct Server {
     endpoint: Endpoint,
-    shown: Arc<str>,
     pub(super) protocol_version: Option<String>,
     headers: Mutex<Vec<(HeaderName, SecretValue)>>,
     pub(super) limits: ServerLimits,
@@ -115,16 +114,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `shown` is the endpoint as errors and events show it: without its query, scrubbed.
-    pub(crate) fn new(
-        spec: &ServerSpec,
-        shown: Arc<str>,
-        limits: ServerLimits,
-        background: Arc<Background>,
-    ) -> Arc<Server> {
+    pub(crate) fn new(spec: &ServerSpec, limits: ServerLimits, background: Arc<Background>) -> Arc<Server> {
         Arc::new(Server {
             endpoint: spec.endpoint.clone(),
-            shown,
             protocol_version: spec.protocol_version.clone(),
             headers: Mutex::new(spec.headers.clone()),
             limits,
@@ -139,7 +131,7 @@ impl Server {
 
     /// The endpoint as errors and events show it.
     pub(crate) fn shown(&self) -> &Arc<str> {
-        &self.shown
+        self.endpoint.shown()
     }
 
     /// The revision that was agreed on.
