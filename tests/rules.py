@@ -33,7 +33,7 @@ NAMES = {
     **dict.fromkeys([".js", ".mjs", ".cjs", ".ts", ".mts"], re.compile(r"\b(?:test|it)\w*\(\s*['\"`](.+?)['\"`]\s*,")),
 }
 # How far below its comment a test begins at the most: further comments and attributes may come between.
-REACH = 12
+REACH = 24
 
 
 def rules():

@@ -5,6 +5,7 @@ mod convert;
 mod errors;
 mod events;
 mod exit;
+mod journal;
 mod redaction;
 mod result;
 mod run;
@@ -24,6 +25,8 @@ mod _verifi {
     use super::events::Subscription;
     #[pymodule_export]
     use super::exit::{close_all, forked, shut};
+    #[pymodule_export]
+    use super::journal::{JournalReader, verify_journal};
     #[pymodule_export]
     use super::redaction::{Redactor, collect_run_secrets, redact};
     #[pymodule_export]

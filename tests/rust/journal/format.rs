@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use verifi::{JournalSync, Run, RunOptions, verify_journal};
+use verifi::{JournalSync, Outcome, Run, RunOptions, verify_journal};
 use verifi_tests::{Condition, Match, Server};
 
 use crate::common::{Folder, assert_whole, events, manifest, open, server, text, with_journal};
@@ -78,7 +78,7 @@ fn the_start_of_a_call_is_in_the_file_before_the_request_is_sent() {
         let started = events(&path).pop().unwrap();
         assert_eq!((started.kind.as_str(), started.tool.as_deref()), ("call_started", Some("nmap")));
         server.release("seen");
-        assert!(call.join().unwrap().ok);
+        assert_eq!(call.join().unwrap().outcome, Outcome::Refused);
     });
     let end = events(&path);
     assert_eq!(end[end.len() - 2].call_id, Some(2), "{end:?}");

@@ -7,10 +7,11 @@ and timeline.
 
 from ._errors import JournalError, ListToolsError, ManifestError, OptionsError, SlotNotFilledError, VerifiError
 from ._events import EventStream, Subscription, log_events
+from ._journal import read_journal, verify_journal
 from ._redaction import Redactor, collect_run_secrets, redact
 from ._run import Run
 from ._slot import Slot
-from ._types import Event, Ledger, Outcome, Progress, Server, ServerHealth, SlotUsage, ToolDefinition, Usage
+from ._types import Event, Ledger, Outcome, Progress, Server, ServerHealth, SlotUsage, ToolDefinition, Usage, Verification
 from ._verifi import SDK_VERSION, ToolResult
 from ._verifi import VERSION as __version__
 
@@ -37,8 +38,11 @@ __all__ = [
     "ToolResult",
     "Usage",
     "VerifiError",
+    "Verification",
     "__version__",
     "collect_run_secrets",
     "log_events",
+    "read_journal",
     "redact",
+    "verify_journal",
 ]

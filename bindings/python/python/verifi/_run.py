@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from json import dumps, loads
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _verifi
@@ -44,8 +45,15 @@ class Run:
             the next server, "safe" only if the tool is known to be read-only or idempotent.
         retry_primary_after: After how many seconds a slot's first server is tried again in the background when it has
             failed. Never unless set.
+        journal: A file in which the run keeps its events as they happen, each line with the hash of the line before.
+            One that is there already is gone on with, if it is of this run and holds. A forked child writes to a file
+            of its own beside it, `PATH.PID`.
+        sync: When the journal is forced onto the disk: "finish", at the end of the run; "always", after each event;
+            "none", never. What was written survives the end of the process in any case; only what was forced onto the
+            disk survives a power failure.
 
     Raises:
+        JournalError: The journal cannot be opened, is in use, is of another run, or does not hold.
         ManifestError: The manifest is not one; the message names the member.
         OptionsError: An option is not one; the message names it.
     """
@@ -62,6 +70,8 @@ class Run:
         elicitation: Literal["decline", "defaults"] = "decline",
         replay: Literal["always", "safe"] = "always",
         retry_primary_after: float | None = None,
+        journal: str | PathLike[str] | None = None,
+        sync: Literal["none", "finish", "always"] = "finish",
     ) -> None:
         options = options_json(
             timeout=timeout,
@@ -70,6 +80,8 @@ class Run:
             elicitation=elicitation,
             replay=replay,
             retry_primary_after=retry_primary_after,
+            journal=None if journal is None else fspath(journal),
+            sync=sync,
         )
         try:
             self._native = _verifi.Run(_manifest_json(manifest), options)

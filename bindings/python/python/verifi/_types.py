@@ -32,7 +32,7 @@ class Event(_EventBase, total=False):
 
     `seq` counts from 1 without gaps, `ts` is RFC 3339 in UTC with milliseconds, `latencyMs` is in milliseconds and
     `evidenceBytes` in bytes of UTF-8. Kinds: "run_started", "call_started", "call_finished", "tool_error",
-    "mcp.fallback_used", "mcp.no_healthy_tool", "mcp.primary_restored", "log", "run_finished".
+    "mcp.fallback_used", "mcp.no_healthy_tool", "mcp.primary_restored", "log", "run_finished", "journal_failed".
     """
 
     slot: str
@@ -63,11 +63,35 @@ class SlotUsage(Usage):
     tools: dict[str, Usage]
 
 
-class Ledger(Usage):
-    """The same for a run, and for each of its slots."""
-
+class _LedgerBase(Usage):
     runId: str
     slots: dict[str, SlotUsage]
+
+
+class Ledger(_LedgerBase, total=False):
+    """The same for a run, and for each of its slots; `journalError` when its journal could not be written."""
+
+    journalError: str
+
+
+class JournalFault(TypedDict):
+    """Where a journal no longer holds: the number of the line, 1 is the first, and what is wrong with it."""
+
+    line: int
+    what: str
+
+
+class _VerificationBase(TypedDict):
+    events: int
+    missing: int
+    ok: bool
+    head: str
+
+
+class Verification(_VerificationBase, total=False):
+    """What came of checking a journal; see `verify_journal`. `fault` is there when `ok` is false."""
+
+    fault: JournalFault
 
 
 class _HealthBase(TypedDict):
