@@ -10,8 +10,10 @@ use crate::state::RunShared;
 pub(crate) struct Bounds {
     timeout: Duration,
     tokens: Vec<CancelToken>,
-    /// Begins when the call is made, so that it covers the wait for a thread.
-    first: Option<Bounded>,
+    /// Begins when the call is made, so that it covers the wait for a thread. It is kept to the end of the call: as long
+    /// as it is attached, a run that is being closed knows that the call is under way.
+    first: Option<Arc<Bounded>>,
+    is_begun: bool,
 }
 
 /// A scope that is tied to what may stop it.
@@ -25,8 +27,8 @@ impl Bounds {
         let timeout = timeout.unwrap_or(run.options.timeout);
         let closing = run.state().calls.clone();
         let tokens = tokens.into_iter().flatten().chain([closing]).collect();
-        let mut bounds = Bounds { timeout, tokens, first: None };
-        bounds.first = Some(bounds.bounded());
+        let mut bounds = Bounds { timeout, tokens, first: None, is_begun: false };
+        bounds.first = Some(Arc::new(bounds.bounded()));
         bounds
     }
 
@@ -41,8 +43,11 @@ impl Bounds {
     }
 
     /// The bounds of the next server: what the call began with, then the same time again.
-    pub(crate) fn next(&mut self) -> Bounded {
-        self.first.take().unwrap_or_else(|| self.bounded())
+    pub(crate) fn next(&mut self) -> Arc<Bounded> {
+        match &self.first {
+            Some(first) if !std::mem::replace(&mut self.is_begun, true) => first.clone(),
+            _ => Arc::new(self.bounded()),
+        }
     }
 
     pub(crate) fn first(&self) -> Option<&Arc<Scope>> {

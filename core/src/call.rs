@@ -91,23 +91,32 @@ impl Call {
         let mut causes: Vec<String> = Vec::new();
         let mut last = None;
         let (mut may_have_run, mut redactions) = (false, 0);
-        for index in Walk::new(servers) {
+        let mut walk = Walk::new(servers);
+        while let Some(index) = walk.next() {
             let server = &servers.list[index];
             let role = Servers::role(index);
             let may_repeat = self.slot.replay(&run) == Replay::Always || servers.may_repeat(index, &self.tool);
             let resend = if may_repeat { Resend::Unanswered } else { Resend::Unsent };
             let bounded = self.bounds.next();
+            if last.is_some() && bounded.scope.stopped().is_some() {
+                // Stopped on the way from one server to the next.
+                let outcome = Outcome::Cancelled;
+                return self.result(ToolResult { outcome, may_have_run, redactions, ..self.stopped(causes) });
+            }
+            servers.tell_fallback(index);
             let target = Target { slot: &servers.slot, tool: &tool, role, server };
             let call = ToolCall { tool: &self.tool, arguments, progress, resend };
             let attempt = attempt(&run.state().timeline, &live.redactor, &target, &bounded.scope, &call);
             if !matches!(attempt.outcome, Outcome::Unreachable | Outcome::TimedOut) {
                 if attempt.is_answer {
-                    servers.answered(index);
+                    walk.answered(index);
                 }
                 let server = attempt.is_answer.then_some(role);
-                return self.result(ToolResult { server, ..ToolResult::from(attempt) });
+                let result = ToolResult { server, ..ToolResult::from(attempt) };
+                return self.result(result.after(causes, may_have_run, redactions));
             }
-            if servers.failed(index, attempt.error.as_deref().unwrap_or_default()) && attempt.is_lost {
+            servers.failed(index, attempt.error.as_deref().unwrap_or_default());
+            if attempt.is_lost {
                 servers.lost(index);
             }
             causes.extend(attempt.error.clone());
@@ -127,6 +136,10 @@ impl Call {
             }
             None => self.result(ToolResult::rejected("the slot has no server".into(), 0.0)),
         }
+    }
+
+    fn stopped(&self, causes: Vec<String>) -> ToolResult {
+        ToolResult::rejected([causes, vec!["the call was cancelled".into()]].concat().join("; "), 0.0)
     }
 
     /// Puts a failed call on the timeline.

@@ -53,17 +53,19 @@ impl Listing {
         let Some(live) = self.run.live() else { return Err(list_error(CLOSED)) };
         let Some(servers) = self.slot.servers(&self.run) else { return Err(list_error(CLOSED)) };
         let mut causes: Vec<String> = Vec::new();
-        for index in Walk::new(&servers) {
+        let mut walk = Walk::new(&servers);
+        while let Some(index) = walk.next() {
             let server = &servers.list[index];
             let bounded = self.bounds.next();
+            servers.tell_fallback(index);
             match server.list(&bounded.scope) {
                 Ok(tools) => {
-                    servers.answered(index);
+                    walk.answered(index);
                     return Ok(tools.into_iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
                 }
                 // As in the SDK before: a refusal is an answer, but another server may still give the list.
                 Err(ListFailure::Refused(reason)) => {
-                    servers.answered(index);
+                    walk.answered(index);
                     let reason = format!("{}: {reason}", server.shown());
                     causes.push(live.redactor.scrub(reason).text);
                 }
@@ -73,7 +75,8 @@ impl Listing {
                     if !matches!(outcome, Outcome::Unreachable | Outcome::TimedOut) {
                         break;
                     }
-                    if servers.failed(index, &error) && failure.is_lost() {
+                    servers.failed(index, &error);
+                    if failure.is_lost() {
                         servers.lost(index);
                     }
                 }

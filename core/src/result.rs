@@ -64,6 +64,22 @@ impl ToolResult {
     }
 }
 
+impl ToolResult {
+    /// Of a call that other servers had failed before: when nobody ran it after all, their causes and doubts are its own.
+    pub(crate) fn after(self, causes: Vec<String>, may_have_run: bool, redactions: u64) -> ToolResult {
+        if causes.is_empty() || !matches!(self.outcome, Outcome::Cancelled | Outcome::Rejected) {
+            return self;
+        }
+        let error = causes.into_iter().chain(self.error).collect::<Vec<_>>().join("; ");
+        ToolResult {
+            error: Some(error),
+            may_have_run: self.may_have_run || may_have_run,
+            redactions: self.redactions + redactions,
+            ..self
+        }
+    }
+}
+
 /// A piece of JSON text, which may be a part of the body that it came in.
 #[derive(Clone)]
 pub(crate) struct Raw {
