@@ -124,6 +124,8 @@ def test_no_function_takes_a_request():
         "verifi_slot_call.arguments",
         "verifi_slot_submit.tool",
         "verifi_slot_submit.arguments",
+        "verifi_journal_verify.path",
+        "verifi_journal_open.path",
         "verifi_secrets_redact.text",
         "verifi_secrets_redact.secrets",
         "verifi_secrets_collect.environment",
