@@ -52,7 +52,7 @@ test-c: ## the tests of the C face alone
 
 test-python: $(WHEEL)/installed ## the Python face alone, by its wheel
 	cargo build --locked -p verifi-tests --bins
-	VERIFI_WHEEL=$(abspath $(wildcard dist/verifi-*.whl)) $(WHEEL)/bin/python -m pytest tests/python
+	VERIFI_WHEEL=$$(echo $(CURDIR)/dist/verifi-*.whl) $(WHEEL)/bin/python -m pytest tests/python
 	target/debug/scenarios --driver '$(WHEEL)/bin/python tests/python/driver.py'
 
 test-python-slow: $(WHEEL)/installed ## its signals and exits, a hundred times each
@@ -88,8 +88,7 @@ bench-c: ## what a call costs more through C than in Rust
 
 bench-python: $(WHEEL)/installed $(VENV)/installed ## what a call costs beside Rust and beside the official client
 	cargo build --locked --release -p verifi-tests --bins
-	cargo build --locked --release -p verifi --example time_calls
-	$(WHEEL)/bin/python tests/bench/call.py --official $(VENV)/bin/python
+	$(WHEEL)/bin/python tests/python/bench.py --official $(VENV)/bin/python --check
 
 bench-node: $(NODE) ## a call from Node beside Rust and the official TypeScript client
 	node tests/node/run.mjs bench
