@@ -66,11 +66,15 @@ soak-node: $(NODE) ## that workers and processes end well in mid-call, many time
 	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
 
 # Harnesses of further languages, one command a line.
-CRASH_HARNESSES ?=
+define CRASH_HARNESSES ?=
+$(CURDIR)/target/c/crash-harness
+endef
 
+crash: export CRASH_HARNESSES := $(CRASH_HARNESSES)
 crash: ## harnesses killed 200 times each, and a journal of more than 4 GiB
-	CRASH_KILLS=200 CRASH_HARNESSES="$(CRASH_HARNESSES)" cargo test --release --locked -p verifi-tests --test crash \
-		-- --include-ignored --nocapture
+	sh ffi/install.sh $(C_PREFIX)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -pthread tests/crash/harness.c $(C_FLAGS) -o target/c/crash-harness
+	CRASH_KILLS=200 cargo test --release --locked -p verifi-tests --test crash -- --include-ignored --nocapture
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check

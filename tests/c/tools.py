@@ -44,7 +44,7 @@ def build_all():
     for link in ("libverifi.so", "libverifi.so.1"):
         (libraries / link).unlink(missing_ok=True)
         (libraries / link).symlink_to(TARGET / "debug" / "libverifi.so")
-    for name in ("driver", "misuse", "threads", "faulty"):
+    for name in ("driver", "misuse", "threads", "journal", "faulty"):
         link = [f"-L{libraries}", "-lverifi", f"-Wl,-rpath,{libraries}"]
         run([*CC, *sources(name), *link, "-o", OUT / name])
         if sanitizers():
