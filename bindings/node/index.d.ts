@@ -79,7 +79,17 @@ export interface RunOptions {
    */
   retryPrimaryAfterMs?: number;
   /**
-   * Called for each event of the run, the first included, in order. Those of a call come before its result. What it
+   * The file that holds the run's events, one line of JSON each, written before its effect: a call is in it before it is
+   * sent. A file that is there already must be of this run, which then goes on where it ended. Only its owner can read it.
+   */
+  journal?: string;
+  /**
+   * When the journal is forced onto the disk: never, when the run is closed, or with each event.
+   * @defaultValue `'none'`
+   */
+  sync?: 'none' | 'finish' | 'always';
+  /**
+   * Called for each event since the run was opened, the first included, in order. Those of a call come before its result. What it
    * throws, or rejects with, becomes a process warning, once, and changes nothing else. It does not keep the process
    * alive.
    */
@@ -234,6 +244,8 @@ export interface Usage {
 /** What a run has used: in all, for each slot, and for each of its tools. */
 export interface Ledger extends Usage {
   runId: string;
+  /** Why the journal could not be written, if that ever happened. */
+  journalError?: string;
   slots: Record<string, Usage & { tools: Record<string, Usage> }>;
 }
 
@@ -247,7 +259,8 @@ export type EventKind =
   | 'mcp.no_healthy_tool'
   | 'mcp.primary_restored'
   | 'log'
-  | 'run_finished';
+  | 'run_finished'
+  | 'journal_failed';
 
 /** One event of a run's timeline. Its text is scrubbed, and URLs in it have no query. */
 export interface RunEvent {
@@ -288,13 +301,13 @@ export class Run {
   log(line: string): void;
   /** What the run has used so far. It only ever grows. */
   ledger(): Ledger;
-  /** The latest 10,000 events, in order. */
+  /** The latest 10,000 events, in order; of a run that goes on from its journal, those of before too. */
   timeline(): RunEvent[];
   /**
-   * The events of the run, those of the past first, as far as they are kept, until it is closed. A reader that falls
+   * The events since the run was opened, those of the past first, as far as they are kept, until it is closed. A reader that falls
    * more than 10,000 events behind loses the oldest, which shows as a gap in `seq`. Waiting for an event does not keep
    * the process alive, and holds up no call.
-   * @param options - `from`: the `seq` to begin with; 1 unless set.
+   * @param options - `from`: the `seq` to begin with, in place of that of the first event since the run was opened.
    */
   events(options?: { from?: number }): AsyncIterableIterator<RunEvent>;
   /**
@@ -316,8 +329,30 @@ export class Run {
  * headers. Close it: a run that is left open ends with the process or the worker, and its servers may not hear of it.
  * @param manifest - The manifest, or its JSON text.
  * @throws {@link ManifestError} and {@link OptionsError}: the message names the member and what is wrong with it.
+ * {@link JournalError} when the journal cannot be opened, is in use, belongs to another run, or does not hold.
  */
 export function openRun(manifest: Manifest | string, options?: RunOptions): Run;
+
+/** What came of checking a journal. */
+export interface Verification {
+  /** How many events hold: those before the first fault. */
+  events: number;
+  /** How many the file itself says it lacks: they happened while it could not be written. */
+  missing: number;
+  /** Whether the whole file holds. */
+  ok: boolean;
+  /** The hash of the last line that holds. Kept elsewhere, it shows later whether lines were cut off at the end. */
+  head: string;
+  /** The first fault; lines are counted from 1. */
+  fault?: { line: number; what: string };
+}
+
+/**
+ * Checks a journal from its first line to its last, on a thread of verifi's own. One that is being written may be checked,
+ * too. That it does not hold is no error: the result says so.
+ * @throws {@link JournalError} (as a rejection) when the file cannot be read.
+ */
+export function verifyJournal(path: string): Promise<Verification>;
 
 /** What gives slots by their names, and the run that they belong to. */
 export interface McpResolver {

@@ -17,4 +17,5 @@ export const {
   createMcpResolver,
   openRun,
   redact,
+  verifyJournal,
 } = verifi;

@@ -9,7 +9,7 @@ use crate::cancel::{Scope, Stop};
 use crate::mcp::{BodyHead, Failure, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
 use crate::redact::{Redactor, Scrubbed};
-use crate::result::Raw;
+use crate::result::{Raw, ToolResult};
 use crate::timeline::{Draft, EventKind, Timeline};
 
 /// The most characters of a body that an error shows.
@@ -153,4 +153,21 @@ fn shown_body(head: &BodyHead, redactor: &Redactor) -> Scrubbed {
     };
     body.text = body.text.trim().chars().take(SHOWN_BODY).collect();
     body
+}
+
+impl From<Attempt> for ToolResult {
+    fn from(attempt: Attempt) -> ToolResult {
+        ToolResult {
+            ok: attempt.outcome == Outcome::Ok,
+            text: attempt.text,
+            is_error: matches!(attempt.outcome, Outcome::ToolError | Outcome::Refused),
+            latency_ms: 0.0,
+            error: attempt.error,
+            outcome: attempt.outcome,
+            server: None,
+            may_have_run: attempt.may_have_run,
+            redactions: attempt.redactions,
+            raw: attempt.raw,
+        }
+    }
 }

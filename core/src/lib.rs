@@ -7,12 +7,15 @@
 mod arguments;
 mod attempt;
 mod background;
-mod calls;
+mod bounds;
+mod call;
+mod call_options;
 mod cancel;
 mod error;
 mod failover;
 mod http;
 mod json;
+mod listing;
 mod lock;
 mod manifest;
 mod mcp;
@@ -27,10 +30,12 @@ mod result;
 mod run;
 mod servers;
 mod slot;
+mod state;
 mod timeline;
 mod tools;
 
 pub use arguments::Arguments;
+pub use call_options::{CallOptions, ListOptions};
 pub use cancel::CancelToken;
 pub use error::{Error, ErrorKind};
 pub use failover::ServerState;
@@ -41,7 +46,7 @@ pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_fr
 pub use result::ToolResult;
 pub use run::Run;
 pub use servers::ServerHealth;
-pub use slot::{CallFuture, CallOptions, ListFuture, ListOptions, Slot};
+pub use slot::{CallFuture, ListFuture, Slot};
 pub use timeline::{
     Event, EventKind, JournalFault, JournalReader, JournalSync, Ledger, Next, NextEvent, SlotLedger, Subscription,
     Timestamp, Usage, Verification, read_journal, verify_journal,

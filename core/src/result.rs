@@ -44,6 +44,42 @@ impl ToolResult {
     }
 }
 
+impl ToolResult {
+    /// The result of a call that was not made: for a face that has no slot to make it on, or lost it. It is on no
+    /// timeline; what is wrong with the arguments alone is told to a slot with
+    /// [`Arguments::invalid`](crate::Arguments::invalid).
+    pub fn rejected(reason: String, latency_ms: f64) -> ToolResult {
+        ToolResult {
+            ok: false,
+            text: String::new(),
+            is_error: false,
+            latency_ms,
+            error: Some(reason),
+            outcome: Outcome::Rejected,
+            server: None,
+            may_have_run: false,
+            redactions: 0,
+            raw: None,
+        }
+    }
+}
+
+impl ToolResult {
+    /// Of a call that other servers had failed before: when nobody ran it after all, their causes and doubts are its own.
+    pub(crate) fn after(self, causes: Vec<String>, may_have_run: bool, redactions: u64) -> ToolResult {
+        if causes.is_empty() || !matches!(self.outcome, Outcome::Cancelled | Outcome::Rejected) {
+            return self;
+        }
+        let error = causes.into_iter().chain(self.error).collect::<Vec<_>>().join("; ");
+        ToolResult {
+            error: Some(error),
+            may_have_run: self.may_have_run || may_have_run,
+            redactions: self.redactions + redactions,
+            ..self
+        }
+    }
+}
+
 /// A piece of JSON text, which may be a part of the body that it came in.
 #[derive(Clone)]
 pub(crate) struct Raw {

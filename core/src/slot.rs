@@ -5,49 +5,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use crate::arguments::Arguments;
-use crate::calls::{Call, Listing};
+use crate::call::Call;
+use crate::call_options::{CallOptions, ListOptions};
 use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorKind};
-use crate::progress::ProgressFn;
+use crate::listing::Listing;
 use crate::result::ToolResult;
-use crate::run::{RunShared, SlotShared};
 use crate::servers::ServerHealth;
+use crate::state::{RunShared, SlotShared};
 use crate::tools::ToolDefinition;
-
-/// What a single call may choose.
-#[derive(Clone, Default)]
-pub struct CallOptions {
-    /// The time limit for each server that is tried, in place of the run's.
-    pub timeout: Option<Duration>,
-    /// Cancels the call.
-    pub cancel: Option<CancelToken>,
-    /// Called for each progress notification. Without it the request carries no progress token.
-    pub on_progress: Option<ProgressFn>,
-}
-
-impl fmt::Debug for CallOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOptions")
-            .field("timeout", &self.timeout)
-            .field("cancel", &self.cancel)
-            .field("on_progress", &self.on_progress.is_some())
-            .finish()
-    }
-}
-
-/// What a single list of tools may choose.
-#[derive(Clone, Debug, Default)]
-pub struct ListOptions {
-    /// The time limit for each server that is tried, in place of the run's.
-    pub timeout: Option<Duration>,
-    /// Cancels it.
-    pub cancel: Option<CancelToken>,
-}
 
 /// A named capability of a run, and the servers that the manifest bound to it.
 ///
@@ -79,7 +49,7 @@ impl Slot {
 
     /// [`call`](Self::call) with options.
     pub fn call_with(&self, tool: &str, arguments: impl Into<Arguments>, options: CallOptions) -> ToolResult {
-        Call::new(self, tool, arguments.into(), options, None).run()
+        Call::new(&self.run, &self.shared, tool, arguments.into(), options, None).run()
     }
 
     /// Calls a tool on a thread of verifi's own. The call is under way when this returns, whether the future is polled
@@ -92,7 +62,7 @@ impl Slot {
     pub fn call_async_with(&self, tool: &str, arguments: impl Into<Arguments>, options: CallOptions) -> CallFuture {
         let dropped = CancelToken::new();
         let (sender, receiver) = oneshot::channel();
-        let call = Call::new(self, tool, arguments.into(), options, Some(dropped.clone()));
+        let call = Call::new(&self.run, &self.shared, tool, arguments.into(), options, Some(dropped.clone()));
         call.run_in_background(move |result| {
             // Nobody is left to take the result of a future that was dropped.
             let _ = sender.send(result);
@@ -109,7 +79,7 @@ impl Slot {
         options: CallOptions,
         done: impl FnOnce(ToolResult) + Send + 'static,
     ) {
-        Call::new(self, tool, arguments.into(), options, None).run_in_background(done);
+        Call::new(&self.run, &self.shared, tool, arguments.into(), options, None).run_in_background(done);
     }
 
     /// The names of the slot's tools, following the list to its end. Waits like [`call`](Self::call).
@@ -155,7 +125,7 @@ impl Slot {
     ///
     /// As those of [`list_tools`](Self::list_tools).
     pub fn tool_definitions_with(&self, options: ListOptions) -> Result<Vec<ToolDefinition>, Error> {
-        Listing::new(self, options, None).run()
+        Listing::new(&self.run, &self.shared, options, None).run()
     }
 
     /// [`tool_definitions`](Self::tool_definitions) on a thread of verifi's own. Dropping the future cancels it.
@@ -175,7 +145,7 @@ impl Slot {
         options: ListOptions,
         done: impl FnOnce(Result<Vec<ToolDefinition>, Error>) + Send + 'static,
     ) {
-        Listing::new(self, options, None).run_in_background(done);
+        Listing::new(&self.run, &self.shared, options, None).run_in_background(done);
     }
 
     fn list_in_background<T: Send + 'static>(
@@ -185,7 +155,7 @@ impl Slot {
     ) -> ListFuture<T> {
         let dropped = CancelToken::new();
         let (sender, receiver) = oneshot::channel();
-        Listing::new(self, options, Some(dropped.clone())).run_in_background(move |outcome| {
+        Listing::new(&self.run, &self.shared, options, Some(dropped.clone())).run_in_background(move |outcome| {
             // Nobody is left to take the outcome of a future that was dropped.
             let _ = sender.send(outcome.map(shape));
         });

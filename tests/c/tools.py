@@ -52,7 +52,7 @@ def build_all():
     libraries = OUT / "lib"
     link(libraries, "debug")
     link(FAST, "release")
-    for name in ("driver", "misuse", "threads", "faulty"):
+    for name in ("driver", "misuse", "threads", "journal", "faulty"):
         shared = [f"-L{libraries}", "-lverifi", f"-Wl,-rpath,{libraries}"]
         run([*CC, *sources(name), *shared, "-o", OUT / name])
         if sanitizers():

@@ -1,7 +1,8 @@
-// Ends in the middle of calls that wait and calls that end all the time.
+// `exits.mjs URL MS [JOURNAL]`: ends in the middle of calls that wait and calls that end all the time.
 import { openRun } from 'verifi';
 
-const run = openRun({ runId: 'r1', slotFills: { kali: process.argv[2] } }, { onEvent() {} });
+const [, , url, ms, journal] = process.argv;
+const run = openRun({ runId: 'r1', slotFills: { kali: url } }, { onEvent() {}, journal });
 const kali = run.mcp('kali');
 for (let i = 0; i < 8; i += 1) {
   void kali.call('slow', { ms: 60_000 });
@@ -10,4 +11,4 @@ for (let i = 0; i < 8; i += 1) {
   })();
 }
 await kali.call('echo', {});
-setTimeout(() => process.exit(0), Number(process.argv[3]));
+setTimeout(() => process.exit(0), Number(ms));

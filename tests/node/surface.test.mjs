@@ -25,6 +25,7 @@ const NAMES = [
   'createMcpResolver',
   'openRun',
   'redact',
+  'verifyJournal',
 ];
 
 /** The names that an object and its prototypes have, down to those of every object. */

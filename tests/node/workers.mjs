@@ -20,7 +20,8 @@ async function endAll(url, count, manner) {
     await Promise.all(exits);
   }
   const run = openRun({ runId: 'main', slotFills: { kali: url } });
-  const result = await run.mcp('kali').call('echo', { text: 'still here' });
+  // Long enough for the calls of the last workers to tell their server that they are cancelled.
+  const result = await run.mcp('kali').call('slow', { ms: 500 });
   console.log(result.text);
   await run.close();
 }

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 
 import { openRun, type Run as HarnessContext, type RunEvent } from 'verifi';
 
-/** The harness: as it was for the older SDK, but for the import. */
-const harness = {
-  async run(ctx: HarnessContext, commands: string[], between: () => Promise<void>) {
+/** The harness: its `run` is as it was for the older SDK, but for the import. */
+const harnessOf = (commands: string[], halfWay: () => Promise<void>) => ({
+  async run(ctx: HarnessContext) {
     const kali = ctx.mcp('kali');
 
     const exec = async (command: string, timeoutMs: number) => {
@@ -22,12 +22,12 @@ const harness = {
     };
 
     for (const [index, command] of commands.entries()) {
-      if (index === commands.length / 2) await between();
+      if (index === commands.length / 2) await halfWay();
       const { output, ok } = await exec(command, 60_000);
       ctx.log(`${command}: ${ok ? '' : 'failed: '}${output.trim().split('\n', 1)[0]}`);
     }
   },
-};
+});
 
 const COMMANDS = [
   'uname -sr',
@@ -57,7 +57,7 @@ function show(event: RunEvent): void {
   const time = event.ts.slice(11, 23);
   switch (event.kind) {
     case 'call_finished':
-      console.log(time, event.slot, event.server?.padEnd(8), event.tool, event.outcome, `${event.latencyMs} ms`, `${event.evidenceBytes} B`);
+      console.log(time, event.slot, event.server?.padEnd(8), event.tool, event.outcome, `${event.latencyMs} ms`, `${event.evidenceBytes ?? 0} B`);
       break;
     case 'log':
       console.log(' '.repeat(12), event.message);
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
   process.env.SCANNER_TOKEN = servers.secret;
   const manifest = { runId: 'sweep-1', slotFills: { kali: { endpoint: servers.primary, fallback: servers.fallback } } };
   const run = openRun(manifest, { onEvent: show });
-  await harness.run(run, COMMANDS, servers.killPrimary);
+  await harnessOf(COMMANDS, servers.killPrimary).run(run);
   await run.close();
   servers.stop();
 

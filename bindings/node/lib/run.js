@@ -39,7 +39,7 @@ class Run {
     return JSON.parse(this.#native.timeline());
   }
 
-  events({ from = 1 } = {}) {
+  events({ from = this.#native.first } = {}) {
     const number = newNumber();
     return new EventStream(number, this.#native.subscribe(number, from));
   }
@@ -74,7 +74,7 @@ function openRun(manifest, options = {}) {
   const opened = attempt(() => native.openRun(...texts, pairsOf(process.env)));
   if (onEvent) {
     const number = newNumber();
-    follow(number, opened.subscribe(number, 1), harmless('onEvent', onEvent));
+    follow(number, opened.subscribe(number, opened.first), harmless('onEvent', onEvent));
   }
   return new Run(opened);
 }

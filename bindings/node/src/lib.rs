@@ -5,6 +5,7 @@
 //! the number that JavaScript gave it: see [`outlet`].
 
 mod failure;
+mod journal;
 mod notice;
 mod outlet;
 /// Public, since nothing registers its function in a build for tests, and it would pass for dead code.

@@ -26,7 +26,9 @@ pub enum Notice {
     Progress { progress: f64, total: Option<f64>, message: Option<String> },
     /// A list of tools is there.
     Tools { names: Vec<String>, definitions: Vec<String> },
-    /// A list of tools could not be had.
+    /// A journal was checked: what came of it, as JSON.
+    Verified { verification: String },
+    /// A list of tools could not be had, or a journal not be read.
     Failure { code: String, message: String },
     /// A subscription has events again, or has ended.
     Events,
@@ -37,7 +39,7 @@ pub enum Notice {
 impl Notice {
     /// Whether nothing more will be said under this number.
     pub fn is_last(&self) -> bool {
-        matches!(self, Notice::Result { .. } | Notice::Tools { .. } | Notice::Failure { .. } | Notice::Closed)
+        !matches!(self, Notice::Progress { .. } | Notice::Events)
     }
 }
 
@@ -91,9 +93,13 @@ impl From<Result<Vec<ToolDefinition>, Error>> for Notice {
                 let (names, definitions) = tools.into_iter().map(|tool| (tool.name, tool.json)).unzip();
                 Notice::Tools { names, definitions }
             }
-            Err(error) => {
-                Notice::Failure { code: error.kind().as_str().to_owned(), message: error.message().to_owned() }
-            }
+            Err(error) => error.into(),
         }
+    }
+}
+
+impl From<Error> for Notice {
+    fn from(error: Error) -> Notice {
+        Notice::Failure { code: error.kind().as_str().to_owned(), message: error.message().to_owned() }
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use napi::Env;
 use napi::bindgen_prelude::Function;
 use napi_derive::napi;
-use verifi::{CancelToken, Run, RunOptions};
+use verifi::{CancelToken, EventKind, Run, RunOptions};
 
 use crate::failure::{Failure, failure, json};
 use crate::notice::Notice;
@@ -18,7 +18,7 @@ use crate::subscription::NativeSubscription;
 /// What one JavaScript environment has of verifi.
 #[napi]
 pub struct Native {
-    outlet: Arc<Outlet>,
+    pub(crate) outlet: Arc<Outlet>,
 }
 
 #[napi]
@@ -42,7 +42,10 @@ impl Native {
         let opened = RunOptions::from_json(&options)
             .and_then(|options| Run::open_with_environment(&manifest, options, environment));
         let run = Arc::new(opened.map_err(|error| failure(&error))?);
-        Ok(NativeRun { run, outlet: self.outlet.clone(), is_closed: AtomicBool::new(false) })
+        let started =
+            run.events().iter().rev().find(|event| event.kind == EventKind::RunStarted).map(|event| event.seq);
+        let outlet = self.outlet.clone();
+        Ok(NativeRun { run, outlet, first: started.unwrap_or(1), is_closed: AtomicBool::new(false) })
     }
 
     /// Cancels what is under way under this number, if anything is.
@@ -56,6 +59,7 @@ impl Native {
 pub struct NativeRun {
     run: Arc<Run>,
     outlet: Arc<Outlet>,
+    first: u64,
     is_closed: AtomicBool,
 }
 
@@ -64,6 +68,12 @@ impl NativeRun {
     #[napi(getter)]
     pub fn id(&self) -> String {
         self.run.id().to_owned()
+    }
+
+    /// The `seq` of this opening's first event. Those before it come from the journal.
+    #[napi(getter)]
+    pub fn first(&self) -> f64 {
+        self.first as f64
     }
 
     #[napi]

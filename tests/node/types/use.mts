@@ -18,6 +18,7 @@ import {
   type Outcome,
   type RunEvent,
   type ToolResult,
+  verifyJournal,
 } from 'verifi';
 
 const manifest: Manifest = {
@@ -44,6 +45,8 @@ export async function use(): Promise<void> {
   }
   const names: string[] = await kali.listTools({ timeoutMs: 5 });
   const schema = (await kali.toolDefinitions())[0]?.inputSchema;
+  const { ok, fault } = await verifyJournal('run.jsonl');
+  void [ok, fault?.line, run.ledger().journalError, openRun(manifest, { journal: 'run.jsonl', sync: 'always' })];
   void [text, outcome, raw, calls, names, schema, kali.health()[0]?.state];
 }
 
