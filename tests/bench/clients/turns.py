@@ -1,11 +1,8 @@
 """What the clients in Python have in common: they read what to do and say how it went. README.md has the lines."""
 
-import asyncio
 import json
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 
 class Turn:
@@ -25,26 +22,16 @@ class Turn:
             self.last = call(self.tool)
             self.each.append(time.perf_counter_ns() - begin)
 
-    async def calls_async(self, call):
-        for _ in range(self.count // self.width):
-            self.last = ""
-            begin = time.perf_counter_ns()
-            self.last = await call(self.tool)
-            self.each.append(time.perf_counter_ns() - begin)
-
     def on_threads(self, call):
         if self.width == 1:
             self.calls(call)
-        else:
-            with ThreadPoolExecutor(self.width) as threads:
-                for done in [threads.submit(self.calls, call) for _ in range(self.width)]:
-                    done.result()
+            return
+        # Here, so that the start of a client that makes one call at a time does not pay for it.
+        from concurrent.futures import ThreadPoolExecutor
 
-    async def as_tasks(self, call):
-        if self.width == 1:
-            await self.calls_async(call)
-        else:
-            await asyncio.gather(*(self.calls_async(call) for _ in range(self.width)))
+        with ThreadPoolExecutor(self.width) as threads:
+            for done in [threads.submit(self.calls, call) for _ in range(self.width)]:
+                done.result()
 
     def tell(self, begin):
         took = time.perf_counter_ns() - begin
@@ -69,22 +56,11 @@ def take(call):
             turn.tell(begin)
 
 
-async def take_async(call):
-    """The same with a call that is awaited."""
-    for line in sys.stdin:
-        turn, begin = Turn(line), time.perf_counter_ns()
-        try:
-            await turn.as_tasks(call)
-        except Exception as error:
-            fail(error)
-        else:
-            turn.tell(begin)
-
-
 def place():
     """The last arguments of every client: the server's URL, and the file that has a secret on each line."""
     url, path = sys.argv[-2:]
-    return url, Path(path).read_text().splitlines()
+    with open(path) as lines:
+        return url, lines.read().splitlines()
 
 
 def scrub(text, secrets):

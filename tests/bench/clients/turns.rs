@@ -39,13 +39,16 @@ pub struct Times {
 }
 
 impl Times {
-    /// Makes a call, keeps its time, and its text until the next one.
-    pub fn call(&mut self, call: impl FnOnce() -> Result<String, String>) -> Result<(), String> {
+    /// A call begins. The text of the one before is let go of.
+    pub fn begin(&mut self) -> Instant {
         self.last = String::new();
-        let start = Instant::now();
-        self.last = call()?;
-        self.each.push(start.elapsed());
-        Ok(())
+        Instant::now()
+    }
+
+    /// A call has ended.
+    pub fn keep(&mut self, begin: Instant, text: String) {
+        self.each.push(begin.elapsed());
+        self.last = text;
     }
 
     /// Those of several that were at work at once.

@@ -23,7 +23,9 @@ fn text(result: ToolResult) -> Result<String, String> {
 fn calls(slot: &Slot, tool: &str, count: usize) -> Result<Times, String> {
     let mut times = Times::default();
     for _ in 0..count {
-        times.call(|| text(slot.call(tool, json!({"n": 1}))))?;
+        let begin = times.begin();
+        let text = text(slot.call(tool, json!({"n": 1})))?;
+        times.keep(begin, text);
     }
     Ok(times)
 }
@@ -60,30 +62,23 @@ struct Started {
 
 fn awaited(slot: &Slot, turn: &Turn) -> Result<Times, String> {
     let (sender, woken) = channel();
-    let start = |at| {
+    let start = |at, begin| {
         let waker = Waker::from(Arc::new(Woken { at, woken: sender.clone() }));
-        let begin = Instant::now();
         let started = Started { begin, call: slot.call_async(&turn.tool, json!({"n": 1})), waker };
         started.waker.wake_by_ref();
         started
     };
-    let mut under_way: Vec<Option<Started>> = (0..turn.width).map(|at| Some(start(at))).collect();
-    let (mut left, mut times) = (turn.count - turn.width, Times::default());
+    let mut times = Times::default();
+    let mut under_way: Vec<Option<Started>> = (0..turn.width).map(|at| Some(start(at, times.begin()))).collect();
+    let mut left = turn.count - turn.width;
     while times.each.len() < turn.count {
         let at = woken.recv().map_err(|error| error.to_string())?;
         let Some(started) = &mut under_way[at] else { continue };
         let Poll::Ready(result) = Pin::new(&mut started.call).poll(&mut Context::from_waker(&started.waker)) else {
             continue;
         };
-        times.each.push(started.begin.elapsed());
-        let text = text(result)?;
-        if left == 0 {
-            times.last = text;
-            under_way[at] = None;
-        } else {
-            drop(text);
-            under_way[at] = Some(start(at));
-        }
+        times.keep(started.begin, text(result)?);
+        under_way[at] = (left > 0).then(|| start(at, times.begin()));
         left = left.saturating_sub(1);
     }
     Ok(times)
