@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from processes import Client
@@ -31,24 +32,26 @@ def own(profile, library):
     built = TARGET / profile
     node = {"VERIFI_PACKAGE": str(ROOT / "bindings" / "node")}
     return [
-        Client("floor", built / "bench-floor", checked=False),
-        Client("Rust", built / "bench-verifi", "blocking"),
-        Client("Rust, awaited", built / "bench-verifi", "awaited"),
-        Client("C", compile_c(library)),
-        Client("Python", WHEEL_PYTHON, CLIENTS / "blocking.py"),
-        Client("Python, async", WHEEL_PYTHON, CLIENTS / "awaited.py"),
-        Client("Node", "node", CLIENTS / "verifi.mjs", env=node),
+        Client("floor", "floor", built / "bench-floor", checked=False),
+        Client("rust", "Rust", built / "bench-verifi", "blocking"),
+        Client("rust-awaited", "Rust, awaited", built / "bench-verifi", "awaited"),
+        Client("c", "C", compile_c(library)),
+        Client("python", "Python", WHEEL_PYTHON, CLIENTS / "blocking.py"),
+        Client("python-async", "Python, async", WHEEL_PYTHON, CLIENTS / "awaited.py"),
+        Client("node", "Node", "node", CLIENTS / "verifi.mjs", env=node),
     ]
 
 
 def bare():
     """The interpreters by themselves: they answer without a call."""
     said = json.dumps({"ns": 0, "bytes": 0, "redacted": 0, "each": [0]})
-    python = f"import sys\nfor line in sys.stdin: print({said!r}, flush=True)"
+    loop = f"for line in sys.stdin: print({said!r}, flush=True)"
+    asynchronous = f"import asyncio, sys\nasync def main():\n  {loop}\nasyncio.run(main())"
     node = f"process.stdin.on('data', () => process.stdout.write({said + chr(10)!r}))"
     return [
-        Client("Python by itself", WHEEL_PYTHON, "-c", python),
-        Client("Node by itself", "node", "-e", node, "--"),
+        Client("bare-python", "Python by itself", WHEEL_PYTHON, "-c", f"import sys\n{loop}"),
+        Client("bare-asyncio", "asyncio by itself", WHEEL_PYTHON, "-c", asynchronous),
+        Client("bare-node", "Node by itself", "node", "-e", node, "--"),
     ]
 
 
@@ -66,20 +69,21 @@ def rmcp():
     quiet("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target-dir", built)
     version = re.search(r'name = "rmcp"\nversion = "(.+)"', (PEERS / "rmcp" / "Cargo.lock").read_text())[1]
     program = built / "release" / "bench-rmcp"
-    return [Client(f"rmcp {version}, tuned", program, "tuned"), Client(f"rmcp {version}", program, "plain")]
+    return [
+        Client("rmcp-tuned", f"rmcp {version}, tuned", program, "tuned"),
+        Client("rmcp", f"rmcp {version}", program, "plain"),
+    ]
 
 
 def python():
     quiet("make", "--no-print-directory", ".venv/installed")
     asked = "from importlib.metadata import version; print(version('mcp'), version('fastmcp'))"
+    path = {"PYTHONPATH": str(CLIENTS)}
     mcp, fastmcp = quiet(PEERS_PYTHON, "-c", asked).split()
     return [
-        Client(f"official Python {mcp}", PEERS_PYTHON, PEERS / "official.py", env=PATH_OF_TURNS),
-        Client(f"FastMCP {fastmcp}", PEERS_PYTHON, PEERS / "fast.py", env=PATH_OF_TURNS),
+        Client("official-python", f"official Python {mcp}", PEERS_PYTHON, PEERS / "official.py", env=path),
+        Client("fastmcp", f"FastMCP {fastmcp}", PEERS_PYTHON, PEERS / "fast.py", env=path),
     ]
-
-
-PATH_OF_TURNS = {"PYTHONPATH": str(CLIENTS)}
 
 
 def typescript():
@@ -90,8 +94,8 @@ def typescript():
 
     older, newer = version("@modelcontextprotocol/sdk"), version("@modelcontextprotocol/client")
     return [
-        Client(f"official TypeScript {newer}", "node", PEERS / "typescript2.mjs"),
-        Client(f"official TypeScript {older}", "node", PEERS / "typescript1.mjs"),
+        Client("official-typescript-2", f"official TypeScript {newer}", "node", PEERS / "typescript2.mjs"),
+        Client("official-typescript-1", f"official TypeScript {older}", "node", PEERS / "typescript1.mjs"),
     ]
 
 
@@ -104,3 +108,13 @@ def peers():
         except OSError as error:
             missing[name] = str(error)
     return found, missing
+
+
+def draw(folder):
+    """The pictures of the figures in the folder, beside them, by a Python that has what draws them."""
+    venv, locked = OUT / "python", HERE / "requirements.txt"
+    if not (venv / "installed").exists():
+        quiet(sys.executable, "-m", "venv", "--clear", venv)
+        quiet(venv / "bin" / "pip", "install", "--disable-pip-version-check", "--require-hashes", "-r", locked)
+        (venv / "installed").touch()
+    quiet(venv / "bin" / "python", HERE / "draw.py", folder)

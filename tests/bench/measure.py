@@ -13,7 +13,7 @@ from processes import Failure, Place, Server
 # Whoever takes longer for a turn is not asked again.
 LIMIT = 60
 # A turn has no more calls than this.
-MOST = 20_000
+MOST = 50_000
 SMALL = 64
 STARTS = 4
 
@@ -26,7 +26,7 @@ class Cell:
     p99s: list = field(default_factory=list)
     rates: list = field(default_factory=list)
     cpus: list = field(default_factory=list)
-    whole_cpus: list = field(default_factory=list)
+    cpus_of_turns: list = field(default_factory=list)
     peak: float = 0
     failure: str = ""
 
@@ -36,7 +36,7 @@ class Cell:
         self.p99s.append(each[len(each) * 99 // 100] / 1e3)
         self.rates.append(len(each) / said["ns"] * 1e9)
         self.cpus.append(cpu / len(each) * 1e6)
-        self.whole_cpus.append(cpu)
+        self.cpus_of_turns.append(cpu)
         self.peak = max(self.peak, peak)
 
     def figures(self, size):
@@ -49,7 +49,7 @@ class Cell:
             "p99": statistics.median(self.p99s),
             "rate": statistics.median(self.rates),
             "cpu": statistics.median(self.cpus),
-            "wholeCpu": statistics.median(self.whole_cpus),
+            "cpuOfTurn": statistics.median(self.cpus_of_turns),
             "peak": self.peak,
         }
         return {**figures, "speed": size / median} if size else figures
@@ -83,13 +83,13 @@ class Bench:
         return path
 
     def log(self, client):
-        return self.folder / (client.name.replace(" ", "-").replace(",", "") + ".log")
+        return self.folder / f"{client.id}.log"
 
     def play(self, scene):
         """Measures the works of a scene with each of its clients."""
         ours, theirs = self.cores[scene.cores]
-        clients = [client for client in self.clients if not scene.clients or client.name in scene.clients]
-        cells = {work.id: {client.name: Cell() for client in clients} for work in scene.works}
+        clients = [client for client in self.clients if not scene.clients or client.id in scene.clients]
+        cells = {work.id: {client.id: Cell() for client in clients} for work in scene.works}
         with self.server(theirs) as server:
             place = Place(server.url, self.secrets(scene.secrets), ours)
             processes = [client.start(place, self.log(client)) for client in clients]
@@ -97,13 +97,13 @@ class Bench:
                 for _ in range(min(self.effort.rounds, scene.rounds)):
                     for process in processes:
                         for work in scene.works:
-                            self.round(process, work, scene, cells[work.id][process.client.name])
+                            self.round(process, work, scene, cells[work.id][process.client.id])
             finally:
                 for process in processes:
                     process.end()
         for work in scene.works:
             size = work.size * self.effort.text
-            self.results[work.id] = {name: cell.figures(size) for name, cell in cells[work.id].items()}
+            self.results[work.id] = {id: cell.figures(size) for id, cell in cells[work.id].items()}
 
     def round(self, process, work, scene, cell):
         if cell.failure:
@@ -124,15 +124,17 @@ class Bench:
 
     def count(self, process, work, cell):
         """How many calls fill a turn, a multiple of those at once."""
-        if not cell.rates:
-            process.turn(work.tool, work.width, work.width, LIMIT)
-        said = process.turn(work.tool, work.width, work.width, LIMIT)
-        if not cell.rates and work.size == 0:
-            rough = len(said["each"]) / said["ns"] * 1e9
-            count = max(1, int(rough * self.effort.seconds / work.width)) * work.width
-            said = process.turn(work.tool, min(count, MOST), work.width, LIMIT)
-        rate = cell.rates[-1] if cell.rates else len(said["each"]) / said["ns"] * 1e9
-        return max(2, min(int(rate * self.effort.seconds), MOST) // work.width) * work.width
+        count = work.width
+        said = process.turn(work.tool, count, work.width, LIMIT)
+        if cell.rates:
+            rate = cell.rates[-1]
+        else:
+            # More and more, until it is warm and the start of threads no longer counts.
+            while said["ns"] < self.effort.seconds * 0.5e9 and count < MOST:
+                count = min(4 * count, MOST // work.width * work.width)
+                said = process.turn(work.tool, count, work.width, LIMIT)
+            rate = count / said["ns"] * 1e9
+        return max(1, min(int(rate * self.effort.seconds), MOST) // work.width) * work.width
 
     def check(self, said, work, scene):
         """That the text is the server's, and scrubbed."""
@@ -146,28 +148,46 @@ class Bench:
 
     def start(self, bare):
         """From the start of a process to its first answer; of `bare`, to its first line."""
-        cells = {client.name: Cell() for client in [*bare, *self.clients]}
+        clients = [*bare, *self.clients]
+        starts = {client.id: Starts() for client in clients}
         ours, theirs = self.cores[works.ALL]
         with self.server(theirs) as server:
             place = Place(server.url, self.secrets(0), ours)
             for _ in range(STARTS * self.effort.rounds):
-                for client in [*bare, *self.clients]:
-                    self.start_once(client, place, cells[client.name])
-        self.results["start"] = {name: cell.figures(0) for name, cell in cells.items()}
+                for client in clients:
+                    starts[client.id].one(client, place, self.log(client))
+        self.results["start"] = {id: of_one.cell().figures(0) for id, of_one in starts.items()}
 
-    def start_once(self, client, place, cell):
-        if cell.failure:
+
+@dataclass
+class Starts:
+    """The starts of a client."""
+
+    times: list = field(default_factory=list)
+    cpu: float = 0
+    peak: float = 0
+    failure: str = ""
+
+    def one(self, client, place, log):
+        if self.failure:
             return
         begin = time.perf_counter_ns()
-        process = client.start(place, self.log(client))
+        process = client.start(place, log)
         try:
             process.turn("small", 1, 1, LIMIT)
-            took = time.perf_counter_ns() - begin
-            cell.add({"ns": took, "each": [took]}, process.cpu(), process.peak())
+            self.times.append(time.perf_counter_ns() - begin)
+            self.cpu += process.cpu()
+            self.peak = max(self.peak, process.peak())
         except Failure as failure:
-            cell.failure = str(failure)
+            self.failure = str(failure)
         finally:
             process.end()
+
+    def cell(self):
+        cell = Cell(failure=self.failure)
+        if self.times:
+            cell.add({"ns": sum(self.times), "each": self.times}, self.cpu, self.peak)
+        return cell
 
 
 def play_all(bench, bare):

@@ -18,7 +18,8 @@ class Failure(Exception):
 class Client:
     """What is measured: a command that reads a turn on each line and answers how it went."""
 
-    def __init__(self, name, *command, env=None, checked=True):
+    def __init__(self, id, name, *command, env=None, checked=True):
+        self.id = id
         self.name = name
         self.command = [str(part) for part in command]
         self.env = env or {}

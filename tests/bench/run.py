@@ -1,7 +1,7 @@
 """Measures verifi beside the bare wire and beside other clients: `run.py [--effort quick] [--clients A,B]`.
 
-What is measured stands in works.py, what it should come to in targets.json. With the effort `full` the results go to
-tests/bench/results, where the README shows them; else to target/bench/results.
+What is measured stands in works.py, what it should come to in targets.json. All of it goes to tests/bench/results, where
+the README shows it, what is less to target/bench/results.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import works
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--effort", choices=["full", "quick"], default="full")
-    parser.add_argument("--clients", help="only those whose name begins with one of these, separated by commas")
+    parser.add_argument("--clients", help="only those with one of these ids, separated by commas")
     return parser.parse_args()
 
 
@@ -30,7 +30,23 @@ def machine():
 
 
 def chosen(all_clients, names):
-    return [client for client in all_clients if not names or client.name.startswith(tuple(names.split(",")))]
+    return [client for client in all_clients if not names or client.id in names.split(",")]
+
+
+def gather(bench, bare, missing):
+    """All that the table and the pictures show."""
+    titles = {work.id: work.title for scene in works.scenes(bench.effort) for work in scene.works}
+    return {
+        "machine": machine(),
+        "effort": bench.effort.name,
+        "clients": [client.id for client in bench.clients],
+        "names": {client.id: client.name for client in [*bench.clients, *bare]},
+        "missing": missing,
+        "works": titles | {"start": "from the start of a process to its first answer"},
+        "widths": bench.effort.widths,
+        "secrets": bench.effort.secrets,
+        "figures": bench.results,
+    }
 
 
 def main():
@@ -39,29 +55,19 @@ def main():
     clients.OUT.mkdir(parents=True, exist_ok=True)
     peers, missing = clients.peers()
     measured = chosen(clients.own("release", clients.TARGET / "c" / "prefix" / "lib") + peers, options.clients)
-    program = clients.TARGET / "release" / "bench-server"
-    bench = measure.Bench(program, measured, effort, clients.OUT)
+    bench, bare = measure.Bench(clients.TARGET / "release" / "bench-server", measured, effort, clients.OUT), clients.bare()
     begin = time.monotonic()
-    measure.play_all(bench, clients.bare())
+    measure.play_all(bench, bare)
     print(f"measured in {time.monotonic() - begin:.0f} s", file=sys.stderr)
-    results = {
-        "machine": machine(),
-        "effort": effort.name,
-        "clients": [client.name for client in measured],
-        "missing": missing,
-        "works": {work.id: work.title for scene in works.scenes(effort) for work in scene.works},
-        "widths": effort.widths,
-        "secrets": effort.secrets,
-        "figures": bench.results,
-    }
-    folder = clients.HERE / "results" if effort.name == "full" else clients.OUT / "results"
+    results = gather(bench, bare, missing)
+    whole = effort.name == "full" and not options.clients
+    folder = clients.HERE / "results" if whole else clients.OUT / "results"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "figures.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = table.markdown(results)
-    (folder / "README.md").write_text(text)
-    print(text)
+    (folder / "README.md").write_text(table.markdown(results))
+    print(table.markdown(results))
     clients.draw(folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -26,7 +26,7 @@ class Effort:
 
 EFFORTS = {
     "full": Effort("full", rounds=5, seconds=0.3),
-    "quick": Effort("quick", rounds=1, seconds=0.1),
+    "quick": Effort("quick", rounds=1, seconds=0.1, wait_ms=500),
     "smoke": Effort("smoke", 1, 0.02, text=1 << 16, wait_ms=200, many=100, widths=(1, 8), secrets=(1, 20)),
 }
 
@@ -54,7 +54,7 @@ class Scene:
     rounds: int = 99
     # Nothing is done before: what it costs the first time counts.
     cold: bool = False
-    # Names of the clients; without names all.
+    # Ids of the clients; without any all.
     clients: tuple = field(default=())
 
 
@@ -79,11 +79,11 @@ def scenes(effort):
 
 def load(effort):
     """Cost against load, and against the number of secrets."""
-    loaded = ("floor", "Rust", "Rust, awaited")
+    loaded = ("floor", "rust", "rust-awaited")
     return [
         Scene([Work(f"load{width}", f"{width} at once", "small", width)], rounds=3, clients=loaded)
         for width in effort.widths
     ] + [
-        Scene([Work(f"secrets{count}", f"{count} secrets", "scan16", size=16)], ALL, count, 3, clients=("Rust",))
+        Scene([Work(f"secrets{count}", f"{count} secrets", "scan16", size=16)], ALL, count, 3, clients=("rust",))
         for count in effort.secrets
     ]
