@@ -132,7 +132,7 @@ pack-node: $(NODE) ## the npm tarballs, in dist/
 	node tests/node/run.mjs pack
 
 clean: ## remove all that was built or installed here
-	rm -rf target dist $(VENV) $(dir $(INTEROP) $(NODE))
+	rm -rf target dist $(VENV) $(dir $(INTEROP) $(NODE)) tests/bench/peers/node_modules
 
 $(VENV)/installed: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -14,14 +14,15 @@ FLOOR, OURS, THEIRS = "#8a8f98", "#0b6e4f", "#c9a227"
 OWN = ["rust", "rust-awaited", "c", "python", "python-async", "node"]
 LINES = {"floor": FLOOR, "rust": OURS, "rust-awaited": "#4fb286"}
 
+LESS, MORE = "less is better", "more is better"
 # Work, figure, what a unit of it is, and the title.
 PANELS = [
-    ("small", "median", 1, "small call, client and server on one core: µs"),
-    ("at64", "rate", 1, "64 calls at once: calls/s"),
-    ("scan16", "speed", 1, "16 MiB of output, 20 secrets: MB/s"),
-    ("scan16", "peak", 1, "the same: peak memory, MiB"),
-    ("waiting", "cpuOfTurn", 1, "1 000 calls that wait 3 s: CPU, s"),
-    ("start", "median", 1e3, "process start to first answer: ms"),
+    ("small", "median", 1, f"small call, client and server on one core: µs, {LESS}"),
+    ("at64", "rate", 1, f"64 calls at once: calls/s, {MORE}"),
+    ("scan16", "speed", 1, f"16 MiB of output, 20 secrets: MB/s, {MORE}"),
+    ("scan16", "peak", 1, f"the same: peak memory, MiB, {LESS}"),
+    ("waiting", "cpuOfTurn", 1, f"1 000 calls that wait 3 s: CPU, s, {LESS}"),
+    ("start", "median", 1e3, f"process start to first answer: ms, {LESS}"),
 ]
 
 
@@ -41,20 +42,26 @@ def bars(axes, panel, results):
     # The floor scrubs nothing.
     drawn = [client for client in drawn if figure != "speed" or client != "floor"]
     values = [by_client[client][figure] / unit for client in drawn]
+    axes.set_xscale("log")
     axes.barh([results["names"][client] for client in drawn], values, color=[colour(client) for client in drawn])
     for at, value in enumerate(values):
         axes.annotate(short(value), (value, at), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
     axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlim(min(values) / 2, max(values) * 4)
+    axes.set_xlim(min(values, default=1) / 2, max(values, default=1) * 4)
     axes.set_title(title, fontsize=10, loc="left")
+    axes.set_xticks([])
+    axes.minorticks_off()
+    axes.spines["bottom"].set_visible(False)
 
 
-def curve(axes, prefix, values, figure, clients, results):
-    for client in clients:
+def curve(axes, title, prefix, values, figure, results):
+    """A line a client over what grows."""
+    for client, of_line in LINES.items():
         points = [results["figures"][f"{prefix}{value}"].get(client, {}).get(figure) for value in values]
         known = [(value, point) for value, point in zip(values, points) if point is not None]
-        axes.plot(*zip(*known), marker="o", color=LINES[client], label=results["names"][client])
+        if known:
+            axes.plot(*zip(*known), marker="o", color=of_line, label=results["names"][client])
+    axes.set_title(title, fontsize=10, loc="left")
     axes.set_xscale("log")
     axes.set_xticks(values, [short(value) for value in values])
     axes.minorticks_off()
@@ -75,20 +82,16 @@ def draw_clients(results, path):
 
 def draw_load(results, path):
     figure, (rate, memory, speed) = pyplot.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
-    clients = [client for client in LINES if client in results["names"]]
-    curve(rate, "load", results["widths"], "rate", clients, results)
-    rate.set_title("calls/s", fontsize=10, loc="left")
-    rate.legend(fontsize=8, frameon=False)
-    curve(memory, "load", results["widths"], "peak", clients, results)
-    memory.set_title("peak memory, MiB", fontsize=10, loc="left")
-    for axes in (rate, memory):
-        axes.set_xlabel("calls at once", fontsize=8)
-    curve(speed, "secrets", results["secrets"], "speed", ["rust"], results)
-    speed.set_title("16 MiB of output, MB/s", fontsize=10, loc="left")
-    speed.set_xlabel("secrets", fontsize=8)
-    for axes in (rate, memory, speed):
-        axes.set_ylim(bottom=0)
+    curve(rate, "calls/s", "load", results["widths"], "rate", results)
+    curve(memory, "peak memory, MiB", "load", results["widths"], "peak", results)
+    curve(speed, "16 MiB of output, MB/s", "secrets", results["secrets"], "speed", results)
+    for axes, grows in ((rate, "calls at once"), (memory, "calls at once"), (speed, "secrets")):
+        axes.set_xlabel(grows, fontsize=8)
         plain(axes)
+    for axes in (rate, speed):
+        axes.set_ylim(0, max(axes.dataLim.y1, 1) * 1.1)
+    memory.set_yscale("log")
+    memory.legend(fontsize=8, frameon=False)
     save(figure, path)
 
 

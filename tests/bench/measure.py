@@ -124,17 +124,18 @@ class Bench:
 
     def count(self, process, work, cell):
         """How many calls fill a turn, a multiple of those at once."""
-        count = work.width
+        count, seconds = work.width, self.effort.seconds * work.length
+        most = MOST * work.length // work.width * work.width
         said = process.turn(work.tool, count, work.width, LIMIT)
         if cell.rates:
             rate = cell.rates[-1]
         else:
             # More and more, until it is warm and the start of threads no longer counts.
-            while said["ns"] < self.effort.seconds * 0.5e9 and count < MOST:
-                count = min(4 * count, MOST // work.width * work.width)
+            while said["ns"] < seconds * 0.5e9 and count < most:
+                count = min(4 * count, most)
                 said = process.turn(work.tool, count, work.width, LIMIT)
             rate = count / said["ns"] * 1e9
-        return max(1, min(int(rate * self.effort.seconds), MOST) // work.width) * work.width
+        return max(1, min(int(rate * seconds), most) // work.width) * work.width
 
     def check(self, said, work, scene):
         """That the text is the server's, and scrubbed."""

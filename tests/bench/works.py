@@ -42,6 +42,11 @@ class Work:
     # Times the size of a large output: what the tool's text has.
     size: int = 0
 
+    @property
+    def length(self):
+        """Of a turn, as a multiple of the usual: many threads take long to start, and should not be what is measured."""
+        return 4 if self.width > 64 else 1
+
 
 @dataclass(frozen=True)
 class Scene:
