@@ -100,7 +100,9 @@ impl Attempt {
         let Told { outcome, error, redactions } = tell(failure, endpoint, scope, redactor);
         let (may_have_run, is_answer) = match failure {
             Failure::Stopped { sent, .. } | Failure::Unreachable { sent, .. } => (*sent, false),
-            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } => (true, true),
+            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } | Failure::InputRequired { .. } => {
+                (true, true)
+            }
         };
         Attempt {
             outcome,
@@ -134,6 +136,7 @@ pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &
         Failure::TooLarge { limit } => {
             (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"))
         }
+        Failure::InputRequired { reason } => (Outcome::Rejected, reason.clone()),
     };
     let Scrubbed { text: error, redactions, .. } = redactor.scrub(format!("{endpoint}: {what}"));
     match failure {

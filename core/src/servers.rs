@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::background::Background;
 use crate::cancel::{CancelToken, Scope};
 use crate::failover::{ServerState, Standing};
-use crate::lock::Lock;
 use crate::manifest::SlotSpec;
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
@@ -138,7 +137,7 @@ impl Servers {
         let scope = Scope::new(LIMIT);
         let _attachment = self.closing.attach(&scope);
         self.list[0].retire_session();
-        match self.list[0].session_ready(&scope) {
+        match self.list[0].probe(&scope) {
             Ok(()) if self.standing.revived(0) => {
                 let restored = Draft::new(EventKind::PrimaryRestored).slot(&self.slot);
                 self.timeline.record(restored.server(ServerRole::Primary, self.list[0].shown()));
@@ -164,7 +163,7 @@ impl Servers {
 
     /// Whether running the tool twice does no harm, as far as the server has said.
     pub(crate) fn may_repeat(&self, index: usize, tool: &str) -> bool {
-        self.list[index].tools.locked().get(tool).is_some_and(|hints| hints.may_repeat())
+        self.list[index].catalog.may_repeat(tool)
     }
 }
 
