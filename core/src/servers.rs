@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::attempt::tell_notes;
 use crate::background::Background;
 use crate::cancel::{CancelToken, Scope};
 use crate::failover::{ServerState, Standing};
 use crate::manifest::SlotSpec;
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
+use crate::redact::Redactor;
 use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
 
 /// What verifi knows of one server of a slot.
@@ -159,6 +161,11 @@ impl Servers {
             protocol_version: server.revision().map(|revision| revision.as_str()),
         });
         health.collect()
+    }
+
+    /// Tells what the server's list of tools gave cause to say.
+    pub(crate) fn tell_notes(&self, index: usize, redactor: &Redactor) {
+        tell_notes(&self.timeline, redactor, &self.slot, Servers::role(index), &self.list[index]);
     }
 
     /// Whether running the tool twice does no harm, as far as the server has said.

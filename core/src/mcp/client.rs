@@ -13,7 +13,7 @@ use super::handshake::Handshake;
 use super::message::RpcError;
 use super::session::{Revision, Session};
 use crate::background::Background;
-use crate::cancel::Scope;
+use crate::cancel::{Scope, Stop};
 use crate::http::{Client, Method, Request, Resend};
 use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
@@ -53,6 +53,7 @@ pub(crate) struct Server {
     /// Sessions that were given up, to be ended with the run.
     retired: Mutex<Vec<Arc<Session>>>,
     pub(crate) catalog: Catalog,
+    pub(super) listener: Listening,
 }
 
 impl Server {
@@ -69,6 +70,7 @@ impl Server {
             next_id: AtomicU64::new(1),
             retired: Mutex::default(),
             catalog: Catalog::default(),
+            listener: Listening::default(),
         })
     }
 
@@ -102,7 +104,9 @@ impl Server {
 
     /// The next request begins with the server anew.
     pub(super) fn forget(&self, session: &Arc<Session>) {
-        self.handshake.forget(session);
+        if self.handshake.forget(session) {
+            self.listener.stop();
+        }
     }
 
     pub(super) fn next_id(&self) -> u64 {
@@ -124,7 +128,7 @@ impl Server {
     /// The server went away and may come back as another process: the next call makes a session of its own.
     pub(crate) fn retire_session(&self) {
         if let Some(session) = self.handshake.made() {
-            self.handshake.forget(&session);
+            self.forget(&session);
             let mut retired = self.retired.locked();
             retired.truncate(MOST_RETIRED - 1);
             retired.push(session);
@@ -172,7 +176,7 @@ impl Server {
     /// The run is closed: gives up what holds the manifest's headers.
     pub(crate) fn forget_secrets(&self) {
         if let Some(session) = self.handshake.made() {
-            self.handshake.forget(&session);
+            self.forget(&session);
         }
         self.retired.locked().clear();
         self.catalog.clear();
@@ -197,5 +201,25 @@ impl Turned {
 
     pub(super) fn set(&self, revision: Revision) {
         *self.0.locked() = Some(revision);
+    }
+}
+
+/// What stops the thread that listens, if one does.
+#[derive(Default)]
+pub(super) struct Listening(Mutex<Option<Arc<Scope>>>);
+
+impl Listening {
+    pub(super) fn replace(&self, scope: Arc<Scope>) {
+        let before = self.0.locked().replace(scope);
+        if let Some(before) = before {
+            before.stop(Stop::Closed);
+        }
+    }
+
+    fn stop(&self) {
+        let scope = self.0.locked().take();
+        if let Some(scope) = scope {
+            scope.stop(Stop::Closed);
+        }
     }
 }

@@ -71,10 +71,10 @@ pub(super) fn of_initialize(answer: Answer, asked: Revision) -> Sign {
 /// What an answer in a session that began with a handshake says: the server may have become another since.
 pub(super) fn of_session(answer: Answer, agreed: Revision) -> Sign {
     let Some(error) = answer.error() else { return Sign::None };
-    if !error.is_modern() && !(answer.status.is_client_error() && error.speaks_modern()) {
-        return Sign::None;
+    match error.is_modern() || (answer.status.is_client_error() && error.speaks_modern()) {
+        true => error.choose(agreed).unwrap_or(Sign::Other(WITHOUT_HANDSHAKE)),
+        false => Sign::None,
     }
-    error.choose(agreed).unwrap_or(Sign::Other(WITHOUT_HANDSHAKE))
 }
 
 /// What the answer to a request of 2026-07-28 says. `is_sure`: the server has spoken that revision before, so that an

@@ -104,12 +104,14 @@ impl Handshake {
         }
     }
 
-    /// The server no longer knows this session: the next caller makes another.
-    pub(super) fn forget(&self, session: &Arc<Session>) {
+    /// The server no longer knows this session: the next caller makes another. False when it has already been made.
+    pub(super) fn forget(&self, session: &Arc<Session>) -> bool {
         let mut state = self.state.locked();
-        if matches!(&state.standing, Standing::Made(made) if Arc::ptr_eq(made, session)) {
+        let is_this = matches!(&state.standing, Standing::Made(made) if Arc::ptr_eq(made, session));
+        if is_this {
             state.standing = Standing::None;
         }
+        is_this
     }
 }
 
@@ -199,6 +201,7 @@ impl Server {
                 return Err(Failure::answered(format!("notifications/initialized: {}", rpc_error_text(reply.text()))));
             }
         }
+        self.listen(&session, scope)?;
         Ok(Begun::Session(session))
     }
 }

@@ -12,6 +12,7 @@ mod era;
 mod failure;
 mod handshake;
 mod interim;
+mod listen;
 mod listing;
 mod message;
 mod params;
@@ -22,6 +23,7 @@ mod resume;
 mod session;
 
 pub(crate) use answer::{BodyHead, Reply};
+pub(crate) use catalog::Note;
 pub(crate) use client::{Server, ServerLimits, ToolCall, rpc_error_text};
 pub(crate) use content::flatten;
 pub(crate) use failure::Failure;

@@ -30,7 +30,7 @@ const LONG_ENOUGH: Duration = Duration::from_secs(5);
 /// How many attempts in a row may bring nothing.
 const MOST_IN_VAIN: u32 = 3;
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The stream of one request, as far as it can be resumed.
 pub(super) struct Resume<'a> {
@@ -100,6 +100,6 @@ impl<'a> Resume<'a> {
     }
 }
 
-fn is_stream(response: &Response) -> bool {
+pub(super) fn is_stream(response: &Response) -> bool {
     answer::form(&response.headers).is_none_or(|form| form == answer::Form::Stream)
 }
