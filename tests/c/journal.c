@@ -232,16 +232,16 @@ static void a_torn_journal_is_told_and_goes_on(void) {
 /* Rules 4.5, 7.2. */
 static void a_file_that_cannot_be_read_is_told(void) {
     struct folder folder = make_folder();
-    char pipe[80];
-    snprintf(pipe, sizeof pipe, "%s/pipe", folder.path);
-    EXPECT(mkfifo(pipe, 0600) == 0);
+    char fifo[80];
+    snprintf(fifo, sizeof fifo, "%s/fifo", folder.path);
+    EXPECT(mkfifo(fifo, 0600) == 0);
     const struct {
         verifi_str path;
         const char *what;
     } bad[] = {
         {verifi_str_of(folder.journal), "run.jsonl: No such file or directory"},
         {verifi_str_of(folder.path), ": is a directory"},
-        {verifi_str_of(pipe), "pipe: is not a regular file"},
+        {verifi_str_of(fifo), "fifo: is not a regular file"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         verifi_error *error = NULL;
@@ -259,7 +259,7 @@ static void a_file_that_cannot_be_read_is_told(void) {
     EXPECT(verifi_journal_verify(with_nul, &text, &error) == VERIFI_JOURNAL && text == NULL);
     EXPECT(check_is(verifi_error_message(error), "/dev/null\\0: file name contained an unexpected NUL byte"));
     verifi_error_free(error);
-    EXPECT(remove(pipe) == 0);
+    EXPECT(remove(fifo) == 0);
     remove_folder(&folder);
 }
 
