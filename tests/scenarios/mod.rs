@@ -3,6 +3,7 @@
 
 mod compare;
 mod driver;
+mod folder;
 mod place;
 mod run;
 mod scenario;
