@@ -359,6 +359,18 @@ export interface Verification {
  */
 export function verifyJournal(path: string): Promise<Verification>;
 
+/**
+ * The events of a journal in order, each checked before it is given. It needs no run, and a journal that is being written
+ * may be read, too: the loop then ends where the file ends by the time it has come there.
+ *
+ * The file is opened by the first `next`, is read on threads of verifi's own some events at a time, as they are asked for,
+ * and is closed when the loop ends, however it does. Memory does not grow with it. The process is kept alive only while
+ * something is read.
+ * @throws {@link JournalError} (as a rejection of `next`) when the file cannot be read, and, after the events before it,
+ * for the first line that does not hold; a last line that was not written to its end is one.
+ */
+export function readJournal(path: string): AsyncGenerator<RunEvent, void, undefined>;
+
 /** What gives slots by their names, and the run that they belong to. */
 export interface McpResolver {
   /** @throws {@link SlotNotFilledError} when the manifest has no server for it. */
@@ -431,7 +443,7 @@ export class ListToolsError extends VerifiError {
   readonly code: 'list_tools';
 }
 
-/** The run's journal cannot be opened or does not hold. */
+/** A journal cannot be opened or read, or does not hold: the message names the file, and the line. */
 export class JournalError extends VerifiError {
   constructor(message: string);
   readonly code: 'journal';
