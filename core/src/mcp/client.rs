@@ -9,9 +9,9 @@ use super::ask::Ask;
 use super::catalog::Catalog;
 use super::era;
 use super::failure::Failure;
-use super::handshake::Handshake;
 use super::message::RpcError;
 use super::session::{Revision, Session};
+use super::shared::Shared;
 use crate::background::Background;
 use crate::cancel::{Scope, Stop};
 use crate::http::{Client, Method, Request, Resend};
@@ -48,7 +48,7 @@ pub(crate) struct Server {
     pub(super) limits: ServerLimits,
     pub(super) http: Client,
     pub(super) background: Arc<Background>,
-    handshake: Arc<Handshake>,
+    session: Arc<Shared<Session>>,
     next_id: AtomicU64,
     /// Sessions that were given up, to be ended with the run.
     retired: Mutex<Vec<Arc<Session>>>,
@@ -66,7 +66,7 @@ impl Server {
             limits,
             background,
             http: Client::default(),
-            handshake: Arc::default(),
+            session: Arc::default(),
             next_id: AtomicU64::new(1),
             retired: Mutex::default(),
             catalog: Catalog::default(),
@@ -81,7 +81,7 @@ impl Server {
 
     /// The revision that was agreed on, or that the server has shown to speak.
     pub(crate) fn revision(&self) -> Option<Revision> {
-        let session = self.handshake.made()?;
+        let session = self.session.made()?;
         session.revision().filter(|revision| !revision.is_modern() || session.is_sure())
     }
 
@@ -104,7 +104,7 @@ impl Server {
 
     /// The next request begins with the server anew.
     pub(super) fn forget(&self, session: &Arc<Session>) {
-        if self.handshake.forget(session) {
+        if self.session.forget(session) {
             self.listener.stop();
         }
     }
@@ -122,12 +122,12 @@ impl Server {
     }
 
     pub(super) fn session(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Arc<Session>, Failure> {
-        self.handshake.session(scope, || self.open_session(scope).map_err(Failure::before_the_call))
+        self.session.get(scope, |_| true, || self.open_session(scope).map_err(Failure::before_the_call))
     }
 
     /// The server went away and may come back as another process: the next call makes a session of its own.
     pub(crate) fn retire_session(&self) {
-        if let Some(session) = self.handshake.made() {
+        if let Some(session) = self.session.made() {
             self.forget(&session);
             let mut retired = self.retired.locked();
             retired.truncate(MOST_RETIRED - 1);
@@ -154,12 +154,12 @@ impl Server {
 
     /// Whether there is a session to end.
     pub(crate) fn has_session(&self) -> bool {
-        self.handshake.made().is_some_and(|session| session.has_id()) || !self.retired.locked().is_empty()
+        self.session.made().is_some_and(|session| session.has_id()) || !self.retired.locked().is_empty()
     }
 
     /// Ends the sessions.
     pub(crate) fn close(&self, scope: &Arc<Scope>) {
-        let made = self.handshake.made();
+        let made = self.session.made();
         let retired = std::mem::take(&mut *self.retired.locked());
         for session in made.iter().chain(&retired).filter(|session| session.has_id()) {
             let uri = self.endpoint.uri();
@@ -175,7 +175,7 @@ impl Server {
 
     /// The run is closed: gives up what holds the manifest's headers.
     pub(crate) fn forget_secrets(&self) {
-        if let Some(session) = self.handshake.made() {
+        if let Some(session) = self.session.made() {
             self.forget(&session);
         }
         self.retired.locked().clear();

@@ -21,6 +21,7 @@ mod post;
 mod request;
 mod resume;
 mod session;
+mod shared;
 
 pub(crate) use answer::{BodyHead, Reply};
 pub(crate) use catalog::Note;
