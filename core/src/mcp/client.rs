@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::ask::Ask;
+use super::auth::Authorization;
 use super::catalog::Catalog;
 use super::era;
 use super::failure::Failure;
@@ -19,6 +20,7 @@ use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
 use crate::options::Elicitation;
 use crate::progress::ProgressFn;
+use crate::run_secrets::RunSecrets;
 
 /// How many sessions that were given up are ended with the run. A server that comes and goes leaves no more.
 const MOST_RETIRED: usize = 16;
@@ -45,6 +47,7 @@ pub(crate) struct Server {
     /// The one that the server turned out to speak instead.
     pub(super) turned: Turned,
     headers: Mutex<Vec<(HeaderName, SecretValue)>>,
+    pub(super) authorization: Option<Arc<Authorization>>,
     pub(super) limits: ServerLimits,
     pub(super) http: Client,
     pub(super) background: Arc<Background>,
@@ -57,12 +60,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(spec: &ServerSpec, limits: ServerLimits, background: Arc<Background>) -> Arc<Server> {
+    pub(crate) fn new(
+        spec: &ServerSpec,
+        limits: ServerLimits,
+        background: Arc<Background>,
+        secrets: &Arc<RunSecrets>,
+    ) -> Arc<Server> {
+        let authorization = |auth| Authorization::new(auth, &spec.endpoint, secrets.keyring(), background.clone());
         Arc::new(Server {
             endpoint: spec.endpoint.clone(),
             asked: spec.protocol_version.as_deref().and_then(Revision::parse),
             turned: Turned::default(),
             headers: Mutex::new(spec.headers.clone()),
+            authorization: spec.auth.as_ref().map(authorization),
             limits,
             background,
             http: Client::default(),
@@ -167,7 +177,7 @@ impl Server {
             headers.remove(header::CONTENT_TYPE);
             let request = Request { method: Method::Delete, uri, headers, body: b"", resend: Resend::Unanswered };
             // Best effort: the server may not know DELETE, or be gone.
-            if let Ok(response) = self.http.send(scope, &request) {
+            if let Ok(response) = self.deliver(scope, request) {
                 response.finish();
             }
         }
@@ -181,6 +191,9 @@ impl Server {
         self.retired.locked().clear();
         self.catalog.clear();
         self.headers.locked().clear();
+        if let Some(authorization) = &self.authorization {
+            authorization.forget_secrets();
+        }
         self.http.clear();
     }
 }

@@ -18,6 +18,13 @@ pub(crate) enum Failure {
         sent: bool,
         lost: bool,
     },
+    /// There is no token to send the request with.
+    NoToken {
+        reason: String,
+        head: BodyHead,
+        /// Whether the call was sent before, with another.
+        sent: bool,
+    },
     CancelledByServer {
         reason: String,
     },
@@ -75,6 +82,8 @@ impl Failure {
             Failure::Unreachable { reason, head, lost, .. } => {
                 Failure::Unreachable { reason: format!("handshake: {reason}"), head, sent: false, lost }
             }
+            // Says for itself what it is about.
+            Failure::NoToken { reason, head, .. } => Failure::NoToken { reason, head, sent: false },
             Failure::CancelledByServer { reason } => {
                 Failure::unsent(format!("handshake: cancelled by the server: {reason}"))
             }
@@ -90,6 +99,18 @@ impl Failure {
         match self {
             Failure::Stopped { stop, .. } => Failure::Stopped { stop, sent: true },
             Failure::Unreachable { reason, head, lost, .. } => Failure::Unreachable { reason, head, sent: true, lost },
+            Failure::NoToken { reason, head, .. } => Failure::NoToken { reason, head, sent: true },
+            other => other,
+        }
+    }
+
+    /// The failure of fetching a token at `url`, as that of a call that was not sent for it.
+    pub(super) fn of_token(self, url: &str) -> Failure {
+        match self {
+            Failure::Unreachable { reason, head, .. } => {
+                Failure::NoToken { reason: format!("token: {url}: {reason}"), head, sent: false }
+            }
+            Failure::Stopped { stop, .. } => Failure::Stopped { stop, sent: false },
             other => other,
         }
     }

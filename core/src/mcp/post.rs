@@ -100,7 +100,7 @@ impl Server {
             }
             let Outgoing { method, body, resend, .. } = *outgoing;
             let request = Request { method, uri: &uri, headers, body: body.as_bytes(), resend };
-            let response = self.http.send(scope, &request).map_err(Failure::from)?;
+            let response = self.deliver(scope, request)?;
             if !response.status.is_redirection() || response.status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
             }
@@ -177,7 +177,7 @@ fn redirect(from: &Uri, response: &Response) -> Result<Uri, String> {
 }
 
 /// The target of a redirect as an error shows it: without credentials, query and fragment, and not without end.
-fn shown_target(target: &str) -> String {
+pub(super) fn shown_target(target: &str) -> String {
     const LONGEST: usize = 200;
     let target = target.split(['?', '#']).next().unwrap_or_default();
     let shown = match target.split_once("//") {
