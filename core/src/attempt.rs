@@ -147,8 +147,9 @@ pub(crate) struct Told {
 
 pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Told {
     let (outcome, what) = match failure {
-        Failure::Stopped { stop: Stop::Deadline, .. } => {
-            (Outcome::TimedOut, format!("tool call timed out after {} ms", scope.timeout().as_millis()))
+        Failure::Stopped { stop: Stop::Deadline, awaited, .. } => {
+            let awaited = awaited.as_ref().map(|awaited| format!("{awaited}: ")).unwrap_or_default();
+            (Outcome::TimedOut, format!("{awaited}tool call timed out after {} ms", scope.timeout().as_millis()))
         }
         Failure::Stopped { stop: Stop::Cancelled, .. } => (Outcome::Cancelled, "the call was cancelled".to_string()),
         Failure::Stopped { stop: Stop::Closed, .. } => (Outcome::Cancelled, "the run was closed".into()),

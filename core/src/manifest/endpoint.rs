@@ -106,7 +106,7 @@ fn split_scheme(url: &str) -> Result<(&'static str, &str), String> {
 /// RFC 3986, section 3.2, without the user information.
 fn check_authority(authority: &str) -> Result<(), String> {
     if authority.contains('@') {
-        return Err("must not hold a user or password; they have members of their own".to_owned());
+        return Err("must not hold a user or password; `headers` and `auth` are for those".to_owned());
     }
     let (host, after) = match authority.split_once(']') {
         Some((address, after)) => (check_ipv6(address)?, after),

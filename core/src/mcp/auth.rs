@@ -32,6 +32,8 @@ pub(super) struct Authorization {
     spec: Mutex<Option<Arc<AuthSpec>>>,
     /// What the token is for (RFC 8707).
     resource: String,
+    /// The token server, as errors show it.
+    shown: Arc<str>,
     keyring: Keyring,
     background: Arc<Background>,
     http: Client,
@@ -66,6 +68,7 @@ impl Authorization {
         Arc::new(Authorization {
             spec: Mutex::new(Some(Arc::new(spec.clone()))),
             resource: endpoint.without_query().to_owned(),
+            shown: spec.token_url.shown().clone(),
             keyring,
             background,
             http: Client::default(),
@@ -75,7 +78,7 @@ impl Authorization {
 
     /// A token that lasts. One that will not for long is renewed meanwhile: no call waits for that.
     fn token(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Arc<Token>, Failure> {
-        let token = self.token.get(scope, Token::is_valid, || self.fetch(scope, Cause::Need))?;
+        let token = self.shared(scope, Cause::Need)?;
         if token.begin_renewal() {
             let authorization = self.clone();
             self.background.accompany(RENEWAL_LIMIT, move |scope| {
@@ -90,21 +93,22 @@ impl Authorization {
     /// A token in the place of one that the server has refused.
     fn another(self: &Arc<Self>, scope: &Arc<Scope>, refused: &Arc<Token>) -> Result<Arc<Token>, Failure> {
         self.token.forget(refused);
-        self.token.get(scope, Token::is_valid, || self.fetch(scope, Cause::Refusal))
+        self.shared(scope, Cause::Refusal)
+    }
+
+    fn shared(&self, scope: &Arc<Scope>, cause: Cause) -> Result<Arc<Token>, Failure> {
+        let token = self.token.get(scope, Token::is_valid, || self.fetch(scope, cause));
+        token.map_err(|failure| failure.of_token(&self.shown))
     }
 
     fn fetch(&self, scope: &Arc<Scope>, cause: Cause) -> Result<Arc<Token>, Failure> {
         let spec = self.spec.locked().clone().ok_or(Failure::stopped(Stop::Closed))?;
-        self.grant(scope, &spec, cause).map(Arc::new).map_err(|failure| failure.of_token(spec.token_url.shown()))
-    }
-
-    fn grant(&self, scope: &Arc<Scope>, spec: &AuthSpec, cause: Cause) -> Result<Token, Failure> {
         let asked = Instant::now();
-        let body = self.form(spec);
+        let body = self.form(&spec);
         let request = Request {
             method: Method::Post,
             uri: spec.token_url.uri(),
-            headers: headers(spec),
+            headers: headers(&spec),
             body: body.as_bytes(),
             resend: Resend::Unanswered,
         };
@@ -113,7 +117,8 @@ impl Authorization {
         let grant = Grant::parse(&answer).map_err(Failure::unsent)?;
         // Whatever is wrong with it: it is a secret from here on.
         self.keyring.add(&grant.token).map_err(|Ended| Failure::stopped(Stop::Closed))?;
-        grant.check_type().and_then(|()| Token::new(&grant, asked, cause)).map_err(Failure::unsent)
+        let token = grant.check_type().and_then(|()| Token::new(&grant, asked, cause));
+        token.map(Arc::new).map_err(Failure::unsent)
     }
 
     /// RFC 6749, section 4.4.2, and RFC 8707, section 2.

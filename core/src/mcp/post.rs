@@ -134,7 +134,7 @@ pub(super) fn http_failure(scope: &Arc<Scope>, response: Response) -> Failure {
     // A request that the server does not accept was not run; one that it failed on may have been.
     let sent = status.is_server_error();
     if let Some(stop) = scope.stopped() {
-        return Failure::Stopped { stop, sent };
+        return Failure::Stopped { stop, sent, awaited: None };
     }
     Failure::Unreachable { reason: format!("HTTP {status}"), head, sent, lost: false }
 }

@@ -82,7 +82,7 @@ impl<'a> Resume<'a> {
     /// The wait grows with each attempt that brought nothing.
     fn wait(&self, first: Duration, ended: &Failure) -> Result<(), Failure> {
         let grown = first.saturating_mul(1 << self.in_vain).min(LONGEST_WAIT.max(first));
-        let stopped = |stop| Failure::Stopped { stop, sent: true };
+        let stopped = |stop| Failure::stopped(stop).after_the_call();
         if grown >= self.scope.remaining().map_err(stopped)? {
             let told =
                 format!("the wait of {} ms before it can be resumed is longer than the call's time", grown.as_millis());
