@@ -45,8 +45,10 @@ pub(super) struct Token {
 impl Token {
     /// A token as it was granted; it was asked for at `asked`.
     pub(super) fn new(grant: &Grant, asked: Instant, cause: Cause) -> Result<Token, String> {
+        // RFC 6750, section 2.1: it is one word.
         let header =
-            sensitive(&["Bearer ", &grant.token]).ok_or("the access_token has a character that no header can hold")?;
+            sensitive(&["Bearer ", &grant.token]).filter(|_| grant.token.bytes().all(|b| b.is_ascii_graphic()));
+        let header = header.ok_or("the access_token has a character that no header can hold")?;
         Ok(Token { header, life: Life { asked, length: grant.life }, cause, is_renewal_begun: AtomicBool::new(false) })
     }
 
@@ -214,6 +216,8 @@ mod tests {
             (r#"{"access_token":"t0ken"}"#, "the answer has no token_type"),
             (r#"{"access_token":"t0ken","token_type":"m\na\"c"}"#, r#"the token_type is "m\na\"c", not Bearer"#),
             (r#"{"access_token":"t0k\r\nx: en","token_type":"Bearer"}"#, "a character that no header can hold"),
+            (r#"{"access_token":"t0k en","token_type":"Bearer"}"#, "a character that no header can hold"),
+            (r#"{"access_token":"t0këen","token_type":"Bearer"}"#, "a character that no header can hold"),
         ] {
             let token = Grant::parse(answer.as_bytes()).and_then(|grant| {
                 grant.check_type()?;
