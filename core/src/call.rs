@@ -87,7 +87,7 @@ impl Call {
         progress: Option<&ProgressFn>,
     ) -> ToolResult {
         let run = self.run.clone();
-        let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
+        let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
         let mut causes: Vec<String> = Vec::new();
         let mut last = None;
         let (mut may_have_run, mut redactions) = (false, 0);
@@ -106,7 +106,7 @@ impl Call {
             servers.tell_fallback(index);
             let target = Target { slot: &servers.slot, tool: &tool, role, server };
             let call = ToolCall { tool: &self.tool, arguments, progress, resend };
-            let attempt = attempt(&run.state().timeline, &live.redactor, &target, &bounded.scope, &call);
+            let attempt = attempt(&run.state().timeline, live, &target, &bounded.scope, &call);
             if !matches!(attempt.outcome, Outcome::Unreachable | Outcome::TimedOut) {
                 if attempt.is_answer {
                     walk.answered(index);
@@ -145,7 +145,7 @@ impl Call {
     /// Puts a failed call on the timeline.
     fn finish(&self, live: &Live, result: ToolResult) -> ToolResult {
         if let Some(error) = &result.error {
-            let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
+            let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
             let draft = Draft::new(EventKind::ToolError)
                 .slot(&self.slot.shown)
                 .tool(&tool)
@@ -168,7 +168,7 @@ impl Call {
     /// A call that verifi does not send. It is on the timeline, and not on the ledger.
     fn refuse(&self, outcome: Outcome, reason: &str) -> ToolResult {
         let Some(live) = self.run.live() else { return self.rejected_by_the_end() };
-        let reason = live.redactor.scrub_str(reason).into_owned();
+        let reason = live.redactor().scrub_str(reason).into_owned();
         self.finish(&live, ToolResult { outcome, ..ToolResult::rejected(reason, self.latency_ms()) })
     }
 
@@ -192,7 +192,7 @@ impl Call {
 fn scrubbed(on_progress: ProgressFn, live: &Arc<Live>) -> ProgressFn {
     let live = live.clone();
     Arc::new(move |progress: Progress| {
-        let message = progress.message.map(|message| live.redactor.scrub(message).text);
+        let message = progress.message.map(|message| live.redactor().scrub(message).text);
         on_progress(Progress { message, ..progress });
     })
 }

@@ -149,6 +149,10 @@ impl Scope {
         Arc::new(Scope { started: Instant::now(), timeout, state: Mutex::default() })
     }
 
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }

@@ -61,17 +61,17 @@ impl Listing {
             match server.list(&bounded.scope) {
                 Ok(tools) => {
                     walk.answered(index);
-                    servers.tell_notes(index, &live.redactor);
-                    return Ok(tools.iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
+                    servers.tell_notes(index, &live.redactor());
+                    return Ok(live.scrub_tools(&tools));
                 }
                 // As in the SDK before: a refusal is an answer, but another server may still give the list.
                 Err(ListFailure::Refused(reason)) => {
                     walk.answered(index);
                     let reason = format!("{}: {reason}", server.shown());
-                    causes.push(live.redactor.scrub(reason).text);
+                    causes.push(live.redactor().scrub(reason).text);
                 }
                 Err(ListFailure::Failed(failure)) => {
-                    let Told { outcome, error, .. } = tell(&failure, server.shown(), &bounded.scope, &live.redactor);
+                    let Told { outcome, error, .. } = tell(&failure, server.shown(), &bounded.scope, &live.redactor());
                     causes.push(error.clone());
                     if !matches!(outcome, Outcome::Unreachable | Outcome::TimedOut) {
                         break;

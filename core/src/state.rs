@@ -14,9 +14,10 @@ use crate::mcp::ServerLimits;
 use crate::options::{Replay, RunOptions};
 use crate::process::PerProcess;
 use crate::redact::Redactor;
+use crate::run_secrets::RunSecrets;
 use crate::servers::{Servers, Surroundings};
 use crate::timeline::{Draft, EventKind, Journal, Past, Timeline};
-use crate::tools::ToolDefinition;
+use crate::tools::{RawTool, ToolDefinition};
 
 /// What a call on a run is told that has ended.
 pub(crate) const CLOSED: &str = "the run is closed";
@@ -39,7 +40,7 @@ pub(crate) struct RunShared {
 
 /// What a run needs as long as it is open.
 pub(crate) struct Live {
-    pub(crate) redactor: Redactor,
+    secrets: Arc<RunSecrets>,
     manifest: Manifest,
 }
 
@@ -66,9 +67,10 @@ impl RunShared {
     pub(crate) fn open(
         id: Arc<str>,
         options: RunOptions,
-        redactor: Redactor,
+        secrets: Arc<RunSecrets>,
         manifest: Manifest,
     ) -> Result<RunShared, Error> {
+        let redactor = secrets.redactor();
         let shown_id: Arc<str> = redactor.scrub_str(&id).into();
         let state = RunState::open(&shown_id, &options)?;
         let slots = manifest.slots.iter().map(|(name, spec)| {
@@ -84,7 +86,7 @@ impl RunShared {
             shown_id,
             options,
             slots: slots.collect(),
-            live: RwLock::new(Some(Arc::new(Live { redactor, manifest }))),
+            live: RwLock::new(Some(Arc::new(Live { secrets, manifest }))),
             opened_by: process::id(),
             states: PerProcess::with(state),
         })
@@ -172,6 +174,7 @@ impl SlotShared {
                     elicitation: run.options.elicitation,
                 },
                 retry_primary_after: run.options.retry_primary_after,
+                secrets: live.secrets.clone(),
             };
             *made = Some(Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around));
         }
@@ -188,10 +191,17 @@ impl SlotShared {
 }
 
 impl Live {
-    pub(crate) fn scrub_tool(&self, name: &str, json: &str) -> ToolDefinition {
-        ToolDefinition {
-            name: self.redactor.scrub_str(name).into_owned(),
-            json: self.redactor.scrub_json(json).into_owned(),
-        }
+    /// What scrubs a text that has come: see [`RunSecrets::redactor`].
+    pub(crate) fn redactor(&self) -> Arc<Redactor> {
+        self.secrets.redactor()
+    }
+
+    pub(crate) fn scrub_tools(&self, tools: &[RawTool]) -> Vec<ToolDefinition> {
+        let redactor = self.redactor();
+        let scrubbed = tools.iter().map(|tool| ToolDefinition {
+            name: redactor.scrub_str(&tool.name).into_owned(),
+            json: redactor.scrub_json(&tool.json).into_owned(),
+        });
+        scrubbed.collect()
     }
 }

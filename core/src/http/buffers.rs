@@ -10,7 +10,8 @@ const HELD_OUTPUT: usize = 32 * 1024;
 /// Room that is offered for the next piece of output.
 const OUTPUT_ROOM: usize = 2 * 1024;
 
-/// The output holds the headers of the manifest, which may be secrets: it is zeroed at the end.
+/// The output holds the headers of the manifest, which may be secrets, and the input the tokens that come: both are
+/// zeroed at the end.
 #[derive(Default)]
 pub(super) struct ConnectionBuffers {
     input: Vec<u8>,
@@ -62,6 +63,7 @@ impl ConnectionBuffers {
 impl Drop for ConnectionBuffers {
     fn drop(&mut self) {
         self.output.zeroize();
+        self.input.zeroize();
     }
 }
 
