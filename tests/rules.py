@@ -18,7 +18,7 @@ TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 
 # What is built so far: a rule in here needs a test.
-DONE = "1.1-1.5 2.1-2.8 3.1-3.6 3.8-3.11 4.1-4.3 5.1-5.6 6.1-6.7"
+DONE = "1.1-1.5 2.1-2.8 3.1-3.6 3.8-3.11 4.1-4.6 5.1-5.6 6.1-6.7"
 
 SOURCES = ["core", "ffi", "bindings", "tests"]
 SKIPPED = {"target", "node_modules", ".venv", "dist"}
@@ -33,7 +33,7 @@ NAMES = {
     **dict.fromkeys([".js", ".mjs", ".cjs", ".ts", ".mts"], re.compile(r"\b(?:test|it)\w*\(\s*['\"`](.+?)['\"`]\s*,")),
 }
 # How far below its comment a test begins at the most: further comments and attributes may come between.
-REACH = 12
+REACH = 24
 
 
 def rules():

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The arguments of a call: a JSON object. What is none makes a call that verifi rejects, with `ok: false`, and no error
-/// before that: a call always has a result.
+/// The arguments of a call: a JSON object. Anything else is no error here: the call is rejected, because a call always has
+/// a result.
 ///
 /// ```
 /// use serde_json::json;
@@ -22,12 +22,13 @@ impl Arguments {
         Arguments(Ok("{}".into()))
     }
 
-    /// Arguments as JSON text, which is sent as it is: numbers keep every digit. Empty text means none.
+    /// Arguments as JSON text, which is sent as it is: numbers keep every digit. Empty text and `null` mean
+    /// none.
     pub fn json(text: impl Into<String>) -> Arguments {
         let text = text.into();
         match text.trim() {
             "" | "null" => Arguments::none(),
-            trimmed => Arguments(check(trimmed).map(|()| text)),
+            trimmed => Arguments(check(trimmed).map(|()| trimmed.to_string())),
         }
     }
 

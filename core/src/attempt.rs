@@ -1,5 +1,5 @@
-//! One attempt at one server. Whatever comes of it is scrubbed and booked here, and nowhere else: no call can go past
-//! the ledger, and nothing unscrubbed leaves.
+//! One attempt at one server: the only place where a call is metered, right where its answer is scrubbed, so that no way
+//! leads around the ledger.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::cancel::{Scope, Stop};
 use crate::mcp::{BodyHead, Failure, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
 use crate::redact::{Redactor, Scrubbed};
-use crate::result::Raw;
+use crate::result::{Raw, ToolResult};
 use crate::timeline::{Draft, EventKind, Timeline};
 
 /// The most characters of a body that an error shows.
@@ -123,33 +123,51 @@ pub(crate) struct Told {
 }
 
 pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Told {
-    let no_body = BodyHead::default();
-    let (outcome, what, head) = match failure {
+    let (outcome, what) = match failure {
         Failure::Stopped { stop: Stop::Deadline, .. } => {
-            (Outcome::TimedOut, format!("tool call timed out after {} ms", scope.timeout().as_millis()), &no_body)
+            (Outcome::TimedOut, format!("tool call timed out after {} ms", scope.timeout().as_millis()))
         }
-        Failure::Stopped { stop: Stop::Cancelled, .. } => {
-            (Outcome::Cancelled, "the call was cancelled".to_string(), &no_body)
-        }
-        Failure::Stopped { stop: Stop::Closed, .. } => (Outcome::Cancelled, "the run was closed".into(), &no_body),
-        Failure::Unreachable { reason, head, .. } => (Outcome::Unreachable, reason.clone(), head),
-        Failure::CancelledByServer { reason } => {
-            (Outcome::Cancelled, format!("cancelled by the server: {reason}"), &no_body)
-        }
+        Failure::Stopped { stop: Stop::Cancelled, .. } => (Outcome::Cancelled, "the call was cancelled".to_string()),
+        Failure::Stopped { stop: Stop::Closed, .. } => (Outcome::Cancelled, "the run was closed".into()),
+        Failure::Unreachable { reason, .. } => (Outcome::Unreachable, reason.clone()),
+        Failure::CancelledByServer { reason } => (Outcome::Cancelled, format!("cancelled by the server: {reason}")),
         Failure::TooLarge { limit } => {
-            (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"), &no_body)
+            (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"))
         }
     };
-    let Scrubbed { text: mut error, redactions } = redactor.scrub(format!("{endpoint}: {what}"));
-    // Scrubbed before it is cut, so that no part of a secret is left at the cut.
-    let body = match head.is_cut {
-        true => redactor.scrub_cut(&head.text),
-        false => redactor.scrub_str(&head.text).into_owned(),
-    };
-    let shown: String = body.trim().chars().take(SHOWN_BODY).collect();
-    if !shown.is_empty() {
-        error.push_str(": ");
-        error.push_str(&shown);
+    let Scrubbed { text: error, redactions, .. } = redactor.scrub(format!("{endpoint}: {what}"));
+    match failure {
+        Failure::Unreachable { head, .. } if !head.text.trim().is_empty() => {
+            let Scrubbed { text: body, redactions: in_body, .. } = shown_body(head, redactor);
+            Told { outcome, error: format!("{error}: {body}"), redactions: redactions + in_body }
+        }
+        _ => Told { outcome, error, redactions },
     }
-    Told { outcome, error, redactions }
+}
+
+/// The beginning of a body: scrubbed before it is cut, so that no part of a secret is left at the cut.
+fn shown_body(head: &BodyHead, redactor: &Redactor) -> Scrubbed {
+    let mut body = match head.is_cut {
+        true => redactor.scrub_cut(&head.text),
+        false => redactor.scrub(head.text.clone()),
+    };
+    body.text = body.text.trim().chars().take(SHOWN_BODY).collect();
+    body
+}
+
+impl From<Attempt> for ToolResult {
+    fn from(attempt: Attempt) -> ToolResult {
+        ToolResult {
+            ok: attempt.outcome == Outcome::Ok,
+            text: attempt.text,
+            is_error: matches!(attempt.outcome, Outcome::ToolError | Outcome::Refused),
+            latency_ms: 0.0,
+            error: attempt.error,
+            outcome: attempt.outcome,
+            server: None,
+            may_have_run: attempt.may_have_run,
+            redactions: attempt.redactions,
+            raw: attempt.raw,
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! left when no run is. A forked child makes its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -20,12 +20,22 @@ const MOST_THREADS: usize = 4096;
 /// A call needs a few kilobytes of its stack; the memory of the rest is never touched.
 const STACK: usize = 512 * 1024;
 
+const NO_THREAD: &str = "the system gives no thread";
+
 static POOL: PerProcess<Mutex<Weak<Pool>>> = PerProcess::new();
 
 struct Pool {
     /// Only empty while the pool is dropped.
     runtime: Option<Runtime>,
-    busy: AtomicUsize,
+    watched: Mutex<Watched>,
+}
+
+/// Work that may still wait for a thread.
+#[derive(Default)]
+struct Watched {
+    queued: Vec<Weak<Queued>>,
+    /// Somebody looks after it.
+    is_watched: bool,
 }
 
 impl Drop for Pool {
@@ -43,16 +53,23 @@ fn shared_pool() -> Result<Arc<Pool>, String> {
     if let Some(pool) = shared.upgrade() {
         return Ok(pool);
     }
-    let runtime = Builder::new_multi_thread()
-        // It only keeps time.
-        .worker_threads(1)
-        .enable_time()
-        .max_blocking_threads(MOST_THREADS)
-        .thread_stack_size(STACK)
-        .thread_name("verifi")
-        .build()
-        .map_err(|error| error.to_string())?;
-    let pool = Arc::new(Pool { runtime: Some(runtime), busy: AtomicUsize::new(0) });
+    // tokio panics when the system gives it no thread.
+    let built = catch_unwind(|| {
+        Builder::new_multi_thread()
+            // It only keeps time.
+            .worker_threads(1)
+            .enable_time()
+            .max_blocking_threads(MOST_THREADS)
+            .thread_stack_size(STACK)
+            .thread_name("verifi")
+            .build()
+    });
+    let runtime = match built {
+        Ok(Ok(runtime)) => runtime,
+        Ok(Err(error)) => return Err(error.to_string()),
+        Err(_) => return Err(NO_THREAD.into()),
+    };
+    let pool = Arc::new(Pool { runtime: Some(runtime), watched: Mutex::default() });
     *shared = Arc::downgrade(&pool);
     Ok(pool)
 }
@@ -72,6 +89,7 @@ pub(crate) enum Start {
 pub(crate) struct Background {
     pool: Mutex<Option<Arc<Pool>>>,
     chores: CancelToken,
+    has_ended: AtomicBool,
 }
 
 impl Background {
@@ -87,21 +105,14 @@ impl Background {
             Ok(entered) => entered,
             Err(stop) => return queued.run(Start::Stopped(stop)),
         };
-        let place = Place::take(&pool);
-        if place.is_crowded {
-            pool.end_in_time(&queued);
-        }
-        pool.run(queued, entered, place);
+        pool.watch(&queued);
+        pool.run(queued, entered);
     }
 
     /// Does `work` within `limit`, and in any case before the run is closed.
     pub(crate) fn chore(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) {
         let scope = Scope::new(limit);
         let attachment = self.chores.attach(&scope);
-        if scope.stopped().is_some() {
-            // The run has ended: no pool is started for it again.
-            return;
-        }
         self.spawn(&scope.clone(), move |start| {
             if matches!(start, Start::Go) {
                 work(&scope);
@@ -126,11 +137,15 @@ impl Background {
     pub(crate) fn end(&self, limit: Duration) {
         self.chores.wait_idle(limit);
         self.chores.stop_all(Stop::Closed);
+        self.has_ended.store(true, Ordering::Relaxed);
         self.pool.locked().take();
     }
 
     fn pool(&self) -> Result<Arc<Pool>, String> {
         let mut held = self.pool.locked();
+        if self.has_ended.load(Ordering::Relaxed) {
+            return Err("the run is closed".into());
+        }
         match &*held {
             Some(pool) => Ok(pool.clone()),
             None => Ok(held.insert(shared_pool()?).clone()),
@@ -139,52 +154,59 @@ impl Background {
 }
 
 impl Pool {
-    fn run(&self, queued: Arc<Queued>, entered: Entered, place: Place) {
+    fn run(self: &Arc<Self>, queued: Arc<Queued>, entered: Entered) {
         let Some(runtime) = &self.runtime else { return queued.run(Start::NoThread("the pool has ended".into())) };
-        let work = queued.clone();
+        let (work, pool) = (queued.clone(), self.clone());
         let spawned = catch_unwind(AssertUnwindSafe(|| {
             runtime.spawn_blocking(move || {
                 drop(entered);
                 work.run(Start::Go);
-                drop(place);
+                drop(pool);
             });
         }));
         // tokio panics when it cannot start its first thread.
         if spawned.is_err() {
-            queued.run(Start::NoThread("the system gives no thread".into()));
+            queued.run(Start::NoThread(NO_THREAD.into()));
         }
     }
 
-    /// Work that waits for a place ends at its deadline all the same.
-    fn end_in_time(&self, queued: &Arc<Queued>) {
-        let (Some(runtime), Ok(left)) = (&self.runtime, queued.scope.remaining()) else { return };
-        let queued = Arc::downgrade(queued);
+    /// Sees to it that work which gets no thread ends at its deadline all the same: the pool may be full, or the system
+    /// may give no more threads. What has not begun after a moment gets a timer.
+    fn watch(self: &Arc<Self>, queued: &Arc<Queued>) {
+        const MOMENT: Duration = Duration::from_millis(20);
+        let Some(runtime) = &self.runtime else { return };
+        let mut watched = self.watched.locked();
+        watched.queued.push(Arc::downgrade(queued));
+        if std::mem::replace(&mut watched.is_watched, true) {
+            return;
+        }
+        let pool = Arc::downgrade(self);
         runtime.spawn(async move {
-            tokio::time::sleep(left).await;
-            if let Some(queued) = queued.upgrade() {
-                queued.scope.stop(Stop::Deadline);
+            loop {
+                tokio::time::sleep(MOMENT).await;
+                let Some(pool) = pool.upgrade() else { return };
+                let mut watched = pool.watched.locked();
+                let queued = std::mem::take(&mut watched.queued);
+                watched.is_watched = !queued.is_empty();
+                if !watched.is_watched {
+                    return;
+                }
+                drop(watched);
+                queued.iter().filter_map(Weak::upgrade).filter(|queued| queued.waits()).for_each(end_in_time);
             }
         });
     }
 }
 
-/// Counts as busy from being queued to being done, and keeps the pool.
-struct Place {
-    pool: Arc<Pool>,
-    is_crowded: bool,
-}
-
-impl Place {
-    fn take(pool: &Arc<Pool>) -> Place {
-        let before = pool.busy.fetch_add(1, Ordering::Relaxed);
-        Place { pool: pool.clone(), is_crowded: before >= MOST_THREADS }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.pool.busy.fetch_sub(1, Ordering::Relaxed);
-    }
+fn end_in_time(queued: Arc<Queued>) {
+    let left = queued.scope.remaining().unwrap_or_default();
+    let queued = Arc::downgrade(&queued);
+    tokio::spawn(async move {
+        tokio::time::sleep(left).await;
+        if let Some(queued) = queued.upgrade() {
+            queued.scope.stop(Stop::Deadline);
+        }
+    });
 }
 
 type Work = Box<dyn FnOnce(Start) + Send>;
@@ -195,6 +217,10 @@ struct Queued {
 }
 
 impl Queued {
+    fn waits(&self) -> bool {
+        self.work.locked().is_some()
+    }
+
     fn run(&self, start: Start) {
         let work = self.work.locked().take();
         if let Some(work) = work {

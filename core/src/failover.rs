@@ -33,6 +33,12 @@ pub(crate) struct Known {
     pub(crate) reason: Option<String>,
 }
 
+impl Known {
+    fn healthy() -> Known {
+        Known { state: ServerState::Healthy, since: Some(Timestamp::now()), reason: None }
+    }
+}
+
 /// The state of a slot's servers.
 pub(crate) struct Standing {
     inner: Mutex<Inner>,
@@ -52,9 +58,11 @@ impl Standing {
         Standing { inner: Mutex::new(Inner { servers: vec![unused; servers], told_fallback: false, told_none: false }) }
     }
 
-    pub(crate) fn plan(&self) -> Vec<usize> {
+    /// The servers to try, in order, and whether that is because none lives.
+    pub(crate) fn plan(&self) -> (Vec<usize>, bool) {
         let inner = self.inner.locked();
-        plan(&inner.servers.iter().map(|known| known.state == ServerState::Dead).collect::<Vec<_>>())
+        let dead: Vec<bool> = inner.servers.iter().map(|known| known.state == ServerState::Dead).collect();
+        (plan(&dead), dead.iter().all(|dead| *dead))
     }
 
     pub(crate) fn none_lives(&self) -> bool {
@@ -65,16 +73,30 @@ impl Standing {
         self.inner.locked().servers[server].state == ServerState::Dead
     }
 
-    /// The server answered. True when it was dead before.
-    pub(crate) fn answered(&self, server: usize) -> bool {
+    /// Why the server is dead, if it is.
+    pub(crate) fn dead_reason(&self, server: usize) -> Option<String> {
+        self.inner.locked().servers[server].reason.clone()
+    }
+
+    /// The server answered. That brings a dead one back only when it was looked for: the late answer to a call of before
+    /// does not, or calls would go to and fro.
+    pub(crate) fn answered(&self, server: usize) {
         let mut inner = self.inner.locked();
         inner.told_none = false;
-        let known = &mut inner.servers[server];
-        let before = known.state;
-        if before != ServerState::Healthy {
-            *known = Known { state: ServerState::Healthy, since: Some(Timestamp::now()), reason: None };
+        if inner.servers[server].state == ServerState::Unused {
+            inner.servers[server] = Known::healthy();
         }
-        before == ServerState::Dead
+    }
+
+    /// A server that was tried again has answered. True when it was dead before.
+    pub(crate) fn revived(&self, server: usize) -> bool {
+        let mut inner = self.inner.locked();
+        inner.told_none = false;
+        let was_dead = inner.servers[server].state == ServerState::Dead;
+        if inner.servers[server].state != ServerState::Healthy {
+            inner.servers[server] = Known::healthy();
+        }
+        was_dead
     }
 
     /// The server could not be reached. `reason` is scrubbed. True when it was not dead before.

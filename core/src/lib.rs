@@ -7,12 +7,15 @@
 mod arguments;
 mod attempt;
 mod background;
-mod calls;
+mod bounds;
+mod call;
+mod call_options;
 mod cancel;
 mod error;
 mod failover;
 mod http;
 mod json;
+mod listing;
 mod lock;
 mod manifest;
 mod mcp;
@@ -21,26 +24,33 @@ mod names;
 mod options;
 mod outcome;
 mod process;
+mod progress;
 mod redact;
 mod result;
 mod run;
 mod servers;
 mod slot;
+mod state;
 mod timeline;
 mod tools;
 
 pub use arguments::Arguments;
+pub use call_options::{CallOptions, ListOptions};
 pub use cancel::CancelToken;
 pub use error::{Error, ErrorKind};
 pub use failover::ServerState;
 pub use options::{Elicitation, Replay, RunOptions};
 pub use outcome::{Outcome, ServerRole};
+pub use progress::{Progress, ProgressFn};
 pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_from, redact};
 pub use result::ToolResult;
 pub use run::Run;
 pub use servers::ServerHealth;
-pub use slot::{CallFuture, CallOptions, ListFuture, ListOptions, Progress, ProgressFn, Slot};
-pub use timeline::{Event, EventKind, Ledger, Next, NextEvent, SlotLedger, Subscription, Timestamp, Usage};
+pub use slot::{CallFuture, ListFuture, Slot};
+pub use timeline::{
+    Event, EventKind, JournalFault, JournalReader, JournalSync, Ledger, Next, NextEvent, SlotLedger, Subscription,
+    Timestamp, Usage, Verification, read_journal, verify_journal,
+};
 pub use tools::ToolDefinition;
 
 /// The version that verifi names in the MCP handshake (`clientInfo.version`). It is the version of the SDK's wire

@@ -1,11 +1,13 @@
 //! What a harness may choose for its run.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind};
 use crate::member::{Member, Object};
 use crate::names::named;
+use crate::timeline::JournalSync;
 
 named! {
     /// What a server is told that asks the user something in the middle of a call: there is no user to ask.
@@ -55,6 +57,12 @@ pub struct RunOptions {
     /// How long after it failed a slot's first server is tried again in the background, and how often from then on.
     /// Never unless set.
     pub retry_primary_after: Option<Duration>,
+    /// The file that holds the run's events, each before its effect. A file that is there already must be of this run,
+    /// which then goes on where it ended. There is none unless set. A forked child writes to a file of its own,
+    /// `PATH.PID`.
+    pub journal: Option<PathBuf>,
+    /// When the journal is forced onto the disk.
+    pub sync: JournalSync,
 }
 
 impl Default for RunOptions {
@@ -66,16 +74,19 @@ impl Default for RunOptions {
             elicitation: Elicitation::default(),
             replay: Replay::default(),
             retry_primary_after: None,
+            journal: None,
+            sync: JournalSync::default(),
         }
     }
 }
 
-const NAMES: &str = "elicitation, maxResponseBytes, replay, retryPrimaryAfterMs, secrets, timeoutMs";
+const NAMES: &str = "elicitation, journal, maxResponseBytes, replay, retryPrimaryAfterMs, secrets, sync, timeoutMs";
 
 impl RunOptions {
     /// Options from a JSON object: `timeoutMs`, `maxResponseBytes`, `secrets` (array of strings), `elicitation`
-    /// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`) and `retryPrimaryAfterMs`. Each may be absent;
-    /// empty text gives the defaults. Times are in milliseconds, and numbers are whole and at least 1.
+    /// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`), `retryPrimaryAfterMs`, `journal` (a path) and
+    /// `sync` (`"none"`, `"finish"` or `"always"`). Each may be absent; empty text gives the defaults. Times are in
+    /// milliseconds, and numbers are whole and at least 1.
     ///
     /// # Errors
     ///
@@ -101,6 +112,8 @@ impl RunOptions {
             "secrets" => self.secrets = value.list()?.iter().map(Member::string).collect::<Result<_, _>>()?,
             "elicitation" => self.elicitation = elicitation(value)?,
             "replay" => self.replay = replay(value)?,
+            "journal" => self.journal = Some(value.string()?.into()),
+            "sync" => self.sync = sync(value)?,
             _ => return Err(members.error(name, format_args!("there is no such option; there are {NAMES}"))),
         }
         Ok(())
@@ -108,6 +121,9 @@ impl RunOptions {
 
     /// Whether the values make sense: a Rust harness sets the fields as it likes.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.journal.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+            return Err(Error::new(ErrorKind::Options, "journal: must not be empty"));
+        }
         let zero = if self.timeout.is_zero() {
             "timeout"
         } else if self.max_response_bytes == 0 {
@@ -125,6 +141,11 @@ fn elicitation(value: &Member<'_>) -> Result<Elicitation, Error> {
     Elicitation::from_name(&value.string()?).ok_or_else(|| value.error("must be \"decline\" or \"defaults\""))
 }
 
+fn sync(value: &Member<'_>) -> Result<JournalSync, Error> {
+    let sync = JournalSync::from_name(&value.string()?);
+    sync.ok_or_else(|| value.error("must be \"none\", \"finish\" or \"always\""))
+}
+
 /// The value of a member `replay`, in the options or in a manifest.
 pub(crate) fn replay(value: &Member<'_>) -> Result<Replay, Error> {
     Replay::from_name(&value.string()?).ok_or_else(|| value.error("must be \"always\" or \"safe\""))
@@ -140,6 +161,8 @@ impl fmt::Debug for RunOptions {
             .field("elicitation", &self.elicitation)
             .field("replay", &self.replay)
             .field("retry_primary_after", &self.retry_primary_after)
+            .field("journal", &self.journal)
+            .field("sync", &self.sync)
             .finish()
     }
 }

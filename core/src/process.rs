@@ -24,6 +24,12 @@ impl<T> PerProcess<T> {
         PerProcess { first: OnceBox::new() }
     }
 
+    /// With this process's value.
+    pub(crate) fn with(value: T) -> PerProcess<T> {
+        let entry = Entry { process: process::id(), value: Arc::new(value), next: OnceBox::new() };
+        PerProcess { first: OnceBox::with_value(Box::new(entry)) }
+    }
+
     /// This process's value, made by `make` if there is none. When two threads make it at once one value is dropped.
     pub(crate) fn get_or_make(&self, make: impl Fn() -> T) -> &T {
         let process = process::id();

@@ -12,13 +12,14 @@ use crate::outcome::{Outcome, ServerRole};
 /// As JSON its members are `ok`, `text`, `isError`, `latencyMs`, `error`, `raw`, `outcome`, `server`, `mayHaveRun` and
 /// `redactions`; what does not apply is absent.
 #[derive(Clone, PartialEq)]
+#[must_use = "a failed call shows only in its result"]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The tool ran and answered. False means that it failed, was refused or was not reached.
     pub ok: bool,
     /// The content of the answer as text: text blocks as they are, others as compact JSON, joined by LF.
     pub text: String,
-    /// The server reported the failure: a tool error, or a refusal. False when no answer came.
+    /// The server reported the failure: a tool error, or a refusal. False in every other case.
     pub is_error: bool,
     /// How long the whole call took, in milliseconds, failover included.
     pub latency_ms: f64,
@@ -30,7 +31,7 @@ pub struct ToolResult {
     pub server: Option<ServerRole>,
     /// The call was sent and its fate is unknown: the tool may have run, or still run.
     pub may_have_run: bool,
-    /// How many occurrences of secrets were replaced in `text`, or in `error` when there is no text.
+    /// How many occurrences of secrets were replaced in the answer's text, or in what an error was made from.
     pub redactions: u64,
     pub(crate) raw: Option<Raw>,
 }
@@ -40,6 +41,42 @@ impl ToolResult {
     /// strings are scrubbed. None when there was no response.
     pub fn raw(&self) -> Option<&str> {
         self.raw.as_ref().map(Raw::as_str)
+    }
+}
+
+impl ToolResult {
+    /// The result of a call that was not made: for a face that has no slot to make it on, or lost it. It is on no
+    /// timeline; what is wrong with the arguments alone is told to a slot with
+    /// [`Arguments::invalid`](crate::Arguments::invalid).
+    pub fn rejected(reason: String, latency_ms: f64) -> ToolResult {
+        ToolResult {
+            ok: false,
+            text: String::new(),
+            is_error: false,
+            latency_ms,
+            error: Some(reason),
+            outcome: Outcome::Rejected,
+            server: None,
+            may_have_run: false,
+            redactions: 0,
+            raw: None,
+        }
+    }
+}
+
+impl ToolResult {
+    /// Of a call that other servers had failed before: when nobody ran it after all, their causes and doubts are its own.
+    pub(crate) fn after(self, causes: Vec<String>, may_have_run: bool, redactions: u64) -> ToolResult {
+        if causes.is_empty() || !matches!(self.outcome, Outcome::Cancelled | Outcome::Rejected) {
+            return self;
+        }
+        let error = causes.into_iter().chain(self.error).collect::<Vec<_>>().join("; ");
+        ToolResult {
+            error: Some(error),
+            may_have_run: self.may_have_run || may_have_run,
+            redactions: self.redactions + redactions,
+            ..self
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The servers of a slot, and the way of a call from one to the next.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(crate) struct Servers {
     /// Stopped when the run is closed.
     closing: CancelToken,
     retry_primary_after: Option<Duration>,
+    /// A probe of the primary is due: one at a time.
+    is_probing: AtomicBool,
 }
 
 /// What the servers of a slot need of their run.
@@ -58,6 +61,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Servers {
+    /// `slot` is scrubbed.
     pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
         let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
         let server = |spec| Server::new(spec, limits, background.clone());
@@ -69,6 +73,7 @@ impl Servers {
             background,
             closing,
             retry_primary_after,
+            is_probing: AtomicBool::new(false),
         })
     }
 
@@ -76,22 +81,16 @@ impl Servers {
         if index == 0 { ServerRole::Primary } else { ServerRole::Fallback }
     }
 
-    /// The server answered, whatever it said.
-    pub(crate) fn answered(&self, index: usize) {
-        self.standing.answered(index);
-    }
-
     /// The server could not be reached. `reason` is scrubbed.
-    pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str, is_lost: bool) {
-        if !self.standing.failed(index, reason) {
-            return;
-        }
-        if is_lost {
-            self.list[index].retire_session();
-        }
-        if index == 0 {
+    pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str) {
+        if self.standing.failed(index, reason) && index == 0 {
             self.probe_later();
         }
+    }
+
+    /// The connection to it failed: it may come back as another that knows no session of before.
+    pub(crate) fn lost(&self, index: usize) {
+        self.list[index].retire_session();
     }
 
     /// No server is left: tells it, once until one answers.
@@ -101,13 +100,15 @@ impl Servers {
         }
     }
 
-    fn tell_fallback(&self, index: usize) {
+    /// A call is about to use the server: if it is a fallback, that is told, once a run.
+    pub(crate) fn tell_fallback(&self, index: usize) {
+        // A list that the primary refuses goes on to the next server, too: that is no failover.
+        let Some(reason) = self.standing.dead_reason(0) else { return };
         if index > 0 && self.standing.tell_fallback() {
-            let reason = self.standing.list()[0].reason.clone().unwrap_or_default();
             self.timeline.record(
                 Draft::new(EventKind::FallbackUsed)
                     .slot(&self.slot)
-                    .server(ServerRole::Fallback, self.list[0].shown())
+                    .server(ServerRole::Primary, self.list[0].shown())
                     .fallback(self.list[index].shown())
                     .error(&reason),
             );
@@ -117,7 +118,7 @@ impl Servers {
     /// Tries the primary again in the background, by a handshake alone, until it answers (rule 6.7).
     fn probe_later(self: &Arc<Self>) {
         let Some(delay) = self.retry_primary_after else { return };
-        if self.closing.is_cancelled() {
+        if self.closing.is_cancelled() || self.is_probing.swap(true, Ordering::Relaxed) {
             return;
         }
         let servers: Weak<Servers> = Arc::downgrade(self);
@@ -130,6 +131,7 @@ impl Servers {
 
     fn probe(self: &Arc<Self>) {
         const LIMIT: Duration = Duration::from_secs(10);
+        self.is_probing.store(false, Ordering::Relaxed);
         if self.closing.is_cancelled() || !self.standing.is_dead(0) {
             return;
         }
@@ -137,7 +139,7 @@ impl Servers {
         let _attachment = self.closing.attach(&scope);
         self.list[0].retire_session();
         match self.list[0].session_ready(&scope) {
-            Ok(()) if self.standing.answered(0) => {
+            Ok(()) if self.standing.revived(0) => {
                 let restored = Draft::new(EventKind::PrimaryRestored).slot(&self.slot);
                 self.timeline.record(restored.server(ServerRole::Primary, self.list[0].shown()));
             }
@@ -177,20 +179,27 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(servers: &'a Arc<Servers>) -> Walk<'a> {
-        let is_last_resort = servers.standing.none_lives();
-        Walk { servers, plan: servers.standing.plan().into_iter(), is_last_resort, is_first: true }
+        let (plan, is_last_resort) = servers.standing.plan();
+        Walk { servers, plan: plan.into_iter(), is_last_resort, is_first: true }
+    }
+
+    /// The server answered, whatever it said.
+    pub(crate) fn answered(&self, index: usize) {
+        if self.is_last_resort {
+            self.servers.standing.revived(index);
+        } else {
+            self.servers.standing.answered(index);
+        }
     }
 }
 
 impl Iterator for Walk<'_> {
     type Item = usize;
 
-    /// The next server to try. A fallback is announced before it is used.
+    /// The next server to try.
     fn next(&mut self) -> Option<usize> {
         let passes = self.is_last_resort || std::mem::replace(&mut self.is_first, false);
         // One that another call has found dead in the meantime is not tried in vain.
-        let index = self.plan.find(|index| passes || !self.servers.standing.is_dead(*index))?;
-        self.servers.tell_fallback(index);
-        Some(index)
+        self.plan.find(|index| passes || !self.servers.standing.is_dead(*index))
     }
 }

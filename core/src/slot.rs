@@ -5,62 +5,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use crate::arguments::Arguments;
-use crate::calls::{Call, Listing};
+use crate::call::Call;
+use crate::call_options::{CallOptions, ListOptions};
 use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorKind};
+use crate::listing::Listing;
 use crate::result::ToolResult;
-use crate::run::{RunShared, SlotShared};
 use crate::servers::ServerHealth;
+use crate::state::{RunShared, SlotShared};
 use crate::tools::ToolDefinition;
-
-/// What a server says of a call that is under way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// How far it is. It grows with each notice.
-    pub progress: f64,
-    /// Where it will end, if the server knows.
-    pub total: Option<f64>,
-    /// What it is doing, scrubbed.
-    pub message: Option<String>,
-}
-
-/// Called for each notice of progress, on the thread that makes the call, which waits for it meanwhile.
-pub type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
-
-/// What a single call may choose.
-#[derive(Clone, Default)]
-pub struct CallOptions {
-    /// How long the call may take, in place of the run's own limit.
-    pub timeout: Option<Duration>,
-    /// Cancels the call.
-    pub cancel: Option<CancelToken>,
-    /// Wants to hear of progress. Without it the server is not asked to tell.
-    pub on_progress: Option<ProgressFn>,
-}
-
-impl fmt::Debug for CallOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOptions")
-            .field("timeout", &self.timeout)
-            .field("cancel", &self.cancel)
-            .field("on_progress", &self.on_progress.is_some())
-            .finish()
-    }
-}
-
-/// What a single list of tools may choose.
-#[derive(Clone, Debug, Default)]
-pub struct ListOptions {
-    /// How long each server may take, in place of the run's own limit.
-    pub timeout: Option<Duration>,
-    /// Cancels it.
-    pub cancel: Option<CancelToken>,
-}
 
 /// A named capability of a run, and the servers that the manifest bound to it.
 ///
@@ -83,8 +40,8 @@ impl Slot {
         &self.shared.endpoint
     }
 
-    /// Calls a tool and waits for its result, at most the run's time limit (300 s unless set), which each further server
-    /// has again after a failure. Never fails and never panics: see [`ToolResult`]. It blocks this thread alone and may
+    /// Calls a tool and waits for its result, at most the run's time limit (300 s unless set) for each server that is
+    /// tried. Never fails and never panics: see [`ToolResult`]. It blocks this thread alone and may
     /// be used on a thread that drives an async runtime, if that is what you want.
     pub fn call(&self, tool: &str, arguments: impl Into<Arguments>) -> ToolResult {
         self.call_with(tool, arguments, CallOptions::default())
@@ -92,7 +49,7 @@ impl Slot {
 
     /// [`call`](Self::call) with options.
     pub fn call_with(&self, tool: &str, arguments: impl Into<Arguments>, options: CallOptions) -> ToolResult {
-        Call::new(self, tool, arguments.into(), options, None).run()
+        Call::new(&self.run, &self.shared, tool, arguments.into(), options, None).run()
     }
 
     /// Calls a tool on a thread of verifi's own. The call is under way when this returns, whether the future is polled
@@ -105,7 +62,7 @@ impl Slot {
     pub fn call_async_with(&self, tool: &str, arguments: impl Into<Arguments>, options: CallOptions) -> CallFuture {
         let dropped = CancelToken::new();
         let (sender, receiver) = oneshot::channel();
-        let call = Call::new(self, tool, arguments.into(), options, Some(dropped.clone()));
+        let call = Call::new(&self.run, &self.shared, tool, arguments.into(), options, Some(dropped.clone()));
         call.run_in_background(move |result| {
             // Nobody is left to take the result of a future that was dropped.
             let _ = sender.send(result);
@@ -122,7 +79,7 @@ impl Slot {
         options: CallOptions,
         done: impl FnOnce(ToolResult) + Send + 'static,
     ) {
-        Call::new(self, tool, arguments.into(), options, None).run_in_background(done);
+        Call::new(&self.run, &self.shared, tool, arguments.into(), options, None).run_in_background(done);
     }
 
     /// The names of the slot's tools, following the list to its end. Waits like [`call`](Self::call).
@@ -144,7 +101,12 @@ impl Slot {
     }
 
     /// [`list_tools`](Self::list_tools) on a thread of verifi's own. Dropping the future cancels it.
-    pub fn list_tools_async(&self, options: ListOptions) -> ListFuture<Vec<String>> {
+    pub fn list_tools_async(&self) -> ListFuture<Vec<String>> {
+        self.list_tools_async_with(ListOptions::default())
+    }
+
+    /// [`list_tools_async`](Self::list_tools_async) with options.
+    pub fn list_tools_async_with(&self, options: ListOptions) -> ListFuture<Vec<String>> {
         self.list_in_background(options, names)
     }
 
@@ -163,11 +125,16 @@ impl Slot {
     ///
     /// As those of [`list_tools`](Self::list_tools).
     pub fn tool_definitions_with(&self, options: ListOptions) -> Result<Vec<ToolDefinition>, Error> {
-        Listing::new(self, options, None).run()
+        Listing::new(&self.run, &self.shared, options, None).run()
     }
 
     /// [`tool_definitions`](Self::tool_definitions) on a thread of verifi's own. Dropping the future cancels it.
-    pub fn tool_definitions_async(&self, options: ListOptions) -> ListFuture<Vec<ToolDefinition>> {
+    pub fn tool_definitions_async(&self) -> ListFuture<Vec<ToolDefinition>> {
+        self.tool_definitions_async_with(ListOptions::default())
+    }
+
+    /// [`tool_definitions_async`](Self::tool_definitions_async) with options.
+    pub fn tool_definitions_async_with(&self, options: ListOptions) -> ListFuture<Vec<ToolDefinition>> {
         self.list_in_background(options, |tools| tools)
     }
 
@@ -178,7 +145,7 @@ impl Slot {
         options: ListOptions,
         done: impl FnOnce(Result<Vec<ToolDefinition>, Error>) + Send + 'static,
     ) {
-        Listing::new(self, options, None).run_in_background(done);
+        Listing::new(&self.run, &self.shared, options, None).run_in_background(done);
     }
 
     fn list_in_background<T: Send + 'static>(
@@ -188,14 +155,15 @@ impl Slot {
     ) -> ListFuture<T> {
         let dropped = CancelToken::new();
         let (sender, receiver) = oneshot::channel();
-        Listing::new(self, options, Some(dropped.clone())).run_in_background(move |outcome| {
+        Listing::new(&self.run, &self.shared, options, Some(dropped.clone())).run_in_background(move |outcome| {
             // Nobody is left to take the outcome of a future that was dropped.
             let _ = sender.send(outcome.map(shape));
         });
         ListFuture { receiver, dropped }
     }
 
-    /// What verifi knows of each of the slot's servers, in the order in which they are tried.
+    /// What verifi knows of each of the slot's servers, in the order in which they are tried. Of a closed run: what was
+    /// known, without the protocol version; nothing if the slot was never used.
     pub fn health(&self) -> Vec<ServerHealth> {
         self.shared.servers(&self.run).map(|servers| servers.health()).unwrap_or_default()
     }

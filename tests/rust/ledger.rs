@@ -29,7 +29,7 @@ fn an_event_is_the_same_after_json() {
 fn names_are_fixed() {
     let kinds: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let wanted = "run_started call_started call_finished tool_error mcp.fallback_used mcp.no_healthy_tool \
-                  mcp.primary_restored log run_finished";
+                  mcp.primary_restored log run_finished journal_failed";
     assert_eq!(kinds.join(" "), wanted);
     let outcomes: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
     assert_eq!(outcomes.join(" "), "ok tool_error refused unreachable timed_out cancelled rejected");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use verifi::{Elicitation, ErrorKind, Replay, RunOptions};
+use verifi::{Elicitation, ErrorKind, JournalSync, Replay, RunOptions};
 
 // Rules 2.5, 2.7, 3.8, 6.5, 6.7.
 #[test]
@@ -17,11 +17,11 @@ fn what_is_not_said_is_the_default() {
     }
 }
 
-// Rules 2.5, 2.7, 3.8, 5.5, 6.5, 6.7.
+// Rules 2.5, 2.7, 3.8, 4.4, 5.5, 6.5, 6.7.
 #[test]
 fn every_option_can_be_set() {
     let text = r#"{"timeoutMs":1500,"maxResponseBytes":1,"secrets":["s3cr3t","ü"],"elicitation":"defaults",
-        "replay":"safe","retryPrimaryAfterMs":3e5}"#;
+        "replay":"safe","retryPrimaryAfterMs":3e5,"journal":"runs/r1.jsonl","sync":"always"}"#;
     let wanted = RunOptions {
         timeout: Duration::from_millis(1500),
         max_response_bytes: 1,
@@ -29,6 +29,8 @@ fn every_option_can_be_set() {
         elicitation: Elicitation::Defaults,
         replay: Replay::Safe,
         retry_primary_after: Some(Duration::from_secs(300)),
+        journal: Some("runs/r1.jsonl".into()),
+        sync: JournalSync::Always,
     };
     assert_eq!(RunOptions::from_json(text), Ok(wanted));
     let whole = RunOptions::from_json(r#"{"timeoutMs":9007199254740991,"maxResponseBytes":7.0}"#).expect("options");

@@ -1,13 +1,17 @@
 //! A sweep as a harness writes it, on two embedded MCP servers: `make demo`.
 //!
 //! The servers really run what they are asked to. In the middle the first one is killed, and the run goes on with the
-//! second. Nothing here needs a network.
+//! second. Nothing here needs a network. `sweep serve` is such a server alone.
 
+#[path = "../../src/bin/verifi/screen.rs"]
 mod screen;
+mod serve;
 mod server;
 mod steps;
 mod timeline;
 mod tools;
+#[path = "../../src/bin/verifi/view.rs"]
+mod view;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -26,13 +30,27 @@ const VARIABLE: &str = "SCANNER_TOKEN";
 const SECRET: &str = "sct-9f27c41be05d83aa";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if env::args().nth(1).as_deref() == Some("serve") {
+        serve()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if env::var_os(VARIABLE).is_none_or(|value| value != SECRET) {
-        let status = Command::new(env::current_exe()?).env(VARIABLE, SECRET).status()?;
+        let status = Command::new(env::current_exe()?).args(env::args().skip(1)).env(VARIABLE, SECRET).status()?;
         return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let workspace = Workspace::create()?;
-    sweep(&workspace.path, &Screen::new())?;
+    match env::args().nth(1).as_deref() {
+        Some("serve") => serve::serve(&workspace.path)?,
+        _ => sweep(&workspace.path, &Screen::new())?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Is a server for the demos in other languages: says where it is, and ends when its input does, as a crash would.
+fn serve() -> io::Result<()> {
+    let workspace = Workspace::create()?;
+    println!("{}", Server::start(&workspace.path)?.endpoint());
+    io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
 fn sweep(workspace: &Path, screen: &Screen) -> Result<(), Box<dyn Error>> {

@@ -23,12 +23,13 @@ pub(super) struct ConnectionBuffers {
 }
 
 impl ConnectionBuffers {
+    /// The longest line of the next request: ureq writes whole lines.
+    pub(super) fn make_room(&mut self, line: usize) {
+        self.room = line;
+    }
+
     /// Holds `amount` more bytes of output back. True when they should be sent now.
     pub(super) fn hold(&mut self, amount: usize) -> bool {
-        if amount == 0 {
-            // A header line did not fit: offer more room next time.
-            self.room = (self.room * 2).max(2 * OUTPUT_ROOM);
-        }
         self.held += amount;
         self.held >= HELD_OUTPUT
     }
@@ -39,6 +40,11 @@ impl ConnectionBuffers {
 
     pub(super) fn sent(&mut self) {
         self.held = 0;
+    }
+
+    /// Bytes that have come and that ureq could not use yet.
+    pub(super) fn unread(&self) -> usize {
+        self.filled - self.read
     }
 
     pub(super) fn has_input(&self) -> bool {

@@ -17,6 +17,9 @@ use super::buffers::ConnectionBuffers;
 use super::dial::{CONNECT_LIMIT, NOT_LOOKED_UP, dial, stopped};
 use super::wire::{Phase, Wire};
 
+/// What comes is used as it comes, but for lines: those of the head, and the sizes of chunks.
+const LONGEST_UNREAD: usize = 512 * 1024;
+
 /// Opens the socket.
 pub(super) struct Dial(pub(super) Arc<Wire>);
 
@@ -42,7 +45,8 @@ impl<In: Transport> Connector<In> for Dial {
         let stream = Arc::new(dial(wire, addresses)?);
         wire.opened(&stream).map_err(stopped)?;
         wire.enter(Phase::Securing);
-        let buffers = ConnectionBuffers::default();
+        let mut buffers = ConnectionBuffers::default();
+        buffers.make_room(wire.longest_line());
         let transport = Tcp { wire: wire.clone(), stream, buffers, read_timeout: None, write_timeout: None };
         Ok(Some(Either::B(transport)))
     }
@@ -113,6 +117,9 @@ impl Tcp {
     }
 
     fn receive(&mut self) -> Result<usize, ureq::Error> {
+        if self.buffers.unread() > LONGEST_UNREAD {
+            return Err(io::Error::other("a line without end").into());
+        }
         if self.wire.arrived_only() && arrived(&self.stream)? == Arrived::Nothing {
             return Err(io::Error::from(io::ErrorKind::WouldBlock).into());
         }
@@ -200,6 +207,7 @@ impl Transport for Tcp {
             self.buffers.shrink();
             return true;
         }
+        self.buffers.make_room(self.wire.longest_line());
         matches!(arrived(&self.stream), Ok(Arrived::Nothing))
     }
 }

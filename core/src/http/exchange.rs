@@ -1,7 +1,7 @@
 //! One request and its answer.
 
 use std::io::{self, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use ureq::BodyReader;
@@ -93,7 +93,7 @@ impl Ended {
 }
 
 fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Request) -> Result<Response, Ended> {
-    if let Err(stop) = lane.wire.begin(scope) {
+    if let Err(stop) = lane.wire.begin(scope, longest_line(request)) {
         return Err(Ended::Final(Fault { kind: FaultKind::Stopped(stop), sent: false }));
     }
     let mut head = http::Request::builder().uri(request.uri.clone());
@@ -113,7 +113,7 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
                 headers: head.headers,
                 body: Some(body.into_reader()),
                 lane: Some(lane),
-                lanes: lanes.clone(),
+                lanes: Arc::downgrade(lanes),
                 ended: false,
                 parked_at: None,
             })
@@ -125,6 +125,15 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
             Err(if at_reuse { Ended::AtReuse(fault) } else { Ended::Final(fault) })
         }
     }
+}
+
+/// The longest line of the request's head, with some room for what ureq adds to it.
+fn longest_line(request: &Request) -> usize {
+    const ADDED: usize = 64;
+    let target = request.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let host = request.uri.authority().map_or(0, |authority| authority.as_str().len());
+    let headers = request.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    headers.chain([target, host]).max().unwrap_or_default() + ADDED
 }
 
 /// `Keep-Alive: timeout=N`, in seconds.
@@ -184,7 +193,7 @@ pub(crate) struct Response {
     pub(crate) headers: HeaderMap,
     body: Option<BodyReader<'static>>,
     lane: Option<Lane>,
-    lanes: Arc<Lanes>,
+    lanes: Weak<Lanes>,
     ended: bool,
     parked_at: Option<Instant>,
 }
@@ -217,7 +226,8 @@ impl Response {
     /// The answer was taken. The connection is kept: at once when the body has ended or its end has arrived already,
     /// else when it does. Nothing is waited for.
     pub(crate) fn finish(mut self) {
-        let lanes = self.lanes.clone();
+        // Gone when the run has ended meanwhile: then the connection is closed.
+        let Some(lanes) = self.lanes.upgrade() else { return };
         if self.ended || self.drain() {
             if let Some(lane) = self.into_lane() {
                 lanes.put(lane);

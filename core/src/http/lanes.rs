@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
-use ureq::Agent;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
+use ureq::{Agent, ProxyProtocol};
 
 use super::connector::{Connected, Dial, Secure};
 use super::dial::Lookup;
@@ -20,6 +20,11 @@ use crate::lock::Lock;
 
 /// Node and uvicorn close an idle connection after 5 s; a little less avoids the race.
 const LONGEST_IDLE: Duration = Duration::from_secs(4);
+
+const LONGEST_LINE_OVER_TLS: usize = 64 * 1024;
+
+/// How many connections wait for the end of their stream. A server that leaves its streams open gets no more than these.
+const MOST_PARKED: usize = 64;
 
 /// How many parked connections are looked at for one that can be used.
 const MOST_LOOKED_AT: usize = 8;
@@ -48,7 +53,8 @@ impl Lane {
 
 #[derive(Default)]
 pub(super) struct Lanes {
-    idle: Mutex<Vec<Lane>>,
+    /// The longest unused in front.
+    idle: Mutex<VecDeque<Lane>>,
     /// Answered over a stream whose end had not come yet. The end is read when the connection is wanted again.
     parked: Mutex<VecDeque<Response>>,
     setup: OnceCell<(Config, Arc<RustlsConnector>)>,
@@ -58,7 +64,7 @@ impl Lanes {
     /// A kept connection, the last used first, or a lane without one.
     pub(super) fn take(&self, uri: &Uri) -> Result<Lane, String> {
         loop {
-            let lane = self.idle.locked().pop();
+            let lane = self.idle.locked().pop_back();
             match lane {
                 Some(lane) if lane.is_fresh() => return Ok(lane),
                 // The ones below are older still.
@@ -89,12 +95,20 @@ impl Lanes {
     pub(super) fn put(&self, mut lane: Lane) {
         if lane.wire.end() && !lane.keep.is_zero() {
             lane.idle_since = Instant::now();
-            self.idle.locked().push(lane);
+            let mut idle = self.idle.locked();
+            while idle.front().is_some_and(|lane| !lane.is_fresh()) {
+                idle.pop_front();
+            }
+            idle.push_back(lane);
         }
     }
 
     pub(super) fn park(&self, response: Response) {
-        self.parked.locked().push_back(response);
+        let mut parked = self.parked.locked();
+        while parked.len() >= MOST_PARKED || parked.front().is_some_and(|oldest| oldest.parked_for() >= LONGEST_IDLE) {
+            parked.pop_front();
+        }
+        parked.push_back(response);
     }
 
     /// A parked connection whose stream has ended by now, the youngest first.
@@ -129,7 +143,11 @@ impl Lanes {
 }
 
 fn setup(uri: &Uri) -> Result<(Config, Arc<RustlsConnector>), String> {
-    let https = uri.scheme_str() == Some("https");
+    let proxy = proxy::from_environment(uri)?;
+    let to_proxy = proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
+    let https = to_proxy || uri.scheme_str() == Some("https");
+    // Over TLS ureq writes into a buffer of its own, which a line of the head must fit into.
+    let line = if https { LONGEST_LINE_OVER_TLS } else { 16 * 1024 };
     let builder = Agent::config_builder()
         // A status is an answer, with a body that is wanted.
         .http_status_as_error(false)
@@ -139,9 +157,9 @@ fn setup(uri: &Uri) -> Result<(Config, Arc<RustlsConnector>), String> {
         .max_idle_connections_per_host(1)
         .max_idle_age(Duration::from_secs(3600))
         .input_buffer_size(16 * 1024)
-        .output_buffer_size(16 * 1024)
+        .output_buffer_size(line)
         .user_agent(concat!("verifi/", env!("CARGO_PKG_VERSION")))
-        .proxy(proxy::from_environment(uri)?);
+        .proxy(proxy);
     let builder = if https { builder.tls_config(roots::tls_config()) } else { builder };
     Ok((builder.build(), Arc::new(RustlsConnector::default())))
 }

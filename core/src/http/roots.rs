@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use once_cell::sync::OnceCell;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use crate::process::PerProcess;
 
 /// The system's authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` in their place, as for OpenSSL; where there
 /// are none, Mozilla's as compiled in. The crypto provider is named here, so that whatever a host program has chosen
@@ -11,8 +12,8 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 ///
 /// Read once a process: it takes some milliseconds.
 pub(super) fn tls_config() -> TlsConfig {
-    static ROOTS: OnceCell<RootCerts> = OnceCell::new();
-    let roots = ROOTS.get_or_init(|| {
+    static ROOTS: PerProcess<RootCerts> = PerProcess::new();
+    let roots = ROOTS.get_or_make(|| {
         let found = rustls_native_certs::load_native_certs();
         let certificates: Vec<_> =
             found.certs.iter().map(|certificate| Certificate::from_der(certificate.as_ref()).to_owned()).collect();

@@ -35,6 +35,8 @@ struct WireState {
     socket: Option<Arc<TcpStream>>,
     phase: Option<Phase>,
     reused: bool,
+    /// The longest line of the request's head.
+    longest_line: usize,
     /// A limit of the present step, besides that of the scope.
     until: Option<Instant>,
     sent_at: Option<Instant>,
@@ -44,7 +46,7 @@ struct WireState {
 
 impl Wire {
     /// An exchange begins: stopping `scope` shuts the kept connection down.
-    pub(super) fn begin(&self, scope: &Arc<Scope>) -> Result<(), Stop> {
+    pub(super) fn begin(&self, scope: &Arc<Scope>, longest_line: usize) -> Result<(), Stop> {
         let mut state = self.state.locked();
         let entered = match &state.socket {
             Some(socket) => Some(scope.enter(Arc::new(Shut(socket.clone())))?),
@@ -55,6 +57,7 @@ impl Wire {
             entered,
             socket: state.socket.take(),
             phase: Some(Phase::Idle),
+            longest_line,
             ..WireState::default()
         };
         state.reused = state.socket.is_some();
@@ -80,6 +83,10 @@ impl Wire {
 
     pub(super) fn phase(&self) -> Phase {
         self.state.locked().phase.unwrap_or(Phase::Idle)
+    }
+
+    pub(super) fn longest_line(&self) -> usize {
+        self.state.locked().longest_line
     }
 
     pub(super) fn scope(&self) -> Option<Arc<Scope>> {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use http::Uri;
 
+use crate::redact::Redactor;
+
 /// Where a server is. Its query may hold a key, so there are two forms: one to connect to and one to show.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -49,6 +51,11 @@ impl Endpoint {
     /// The URL without its query, for events and errors.
     pub(crate) fn shown(&self) -> &Arc<str> {
         &self.shown
+    }
+
+    /// A path may hold a key as well.
+    pub(crate) fn scrub(&mut self, redactor: &Redactor) {
+        self.shown = redactor.scrub_str(&self.shown).into();
     }
 }
 

@@ -152,8 +152,11 @@ impl Reader<'_> {
             filled = response.read(self.scope, &mut buffer)?;
         }
         loop {
-            let mut on_event = |data| {
-                outcome = pick.take_bytes(data, incoming);
+            let mut on_event = |data: Vec<u8>| {
+                outcome = match data.len() as u64 > self.limit {
+                    true => Err(Failure::TooLarge { limit: self.limit }),
+                    false => pick.take_bytes(data, incoming),
+                };
                 outcome.is_ok() && !pick.has_found()
             };
             match filled {

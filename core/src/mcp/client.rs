@@ -18,8 +18,11 @@ use crate::http::{Client, Method, Request, Resend, Response};
 use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
 use crate::options::Elicitation;
-use crate::slot::ProgressFn;
+use crate::progress::ProgressFn;
 use crate::tools::ToolHints;
+
+/// How many sessions that were given up are ended with the run. A server that comes and goes leaves no more.
+const MOST_RETIRED: usize = 16;
 
 /// Why a request got no response.
 #[derive(Clone, Debug)]
@@ -57,6 +60,11 @@ impl Failure {
         Failure::Unreachable { reason, head, sent: true, lost: false }
     }
 
+    /// The server answered so that the call was certainly not run.
+    fn unsent(reason: String) -> Failure {
+        Failure::Unreachable { reason, head: BodyHead::default(), sent: false, lost: false }
+    }
+
     /// A fault of verifi's own.
     pub(crate) fn internal() -> Failure {
         Failure::answered("verifi failed, which is a fault in verifi".into())
@@ -78,7 +86,12 @@ impl Failure {
             Failure::Unreachable { reason, head, lost, .. } => {
                 Failure::Unreachable { reason: format!("handshake: {reason}"), head, sent: false, lost }
             }
-            other => other,
+            Failure::CancelledByServer { reason } => {
+                Failure::unsent(format!("handshake: cancelled by the server: {reason}"))
+            }
+            Failure::TooLarge { limit } => {
+                Failure::unsent(format!("handshake: the answer is larger than {limit} bytes (maxResponseBytes)"))
+            }
         }
     }
 }
@@ -129,7 +142,7 @@ impl Server {
         })
     }
 
-    /// The endpoint without its query, as errors and events show it.
+    /// The endpoint as errors and events show it.
     pub(crate) fn shown(&self) -> &Arc<str> {
         self.endpoint.shown()
     }
@@ -165,7 +178,7 @@ impl Server {
         loop {
             let session = self.session(scope)?;
             let id = self.next_id();
-            let mut dialogue = Dialogue { server: self, session: &session, scope, id, progress };
+            let mut dialogue = Dialogue { server: self, session: &session, id, progress };
             let body = message::request(id, method, &params(id));
             let outcome = self.post(&session, scope, &body, resend).and_then(|response| match response {
                 Posted::Answer(response) => Reader { scope, id, limit: self.limits.max_response_bytes }
@@ -210,7 +223,9 @@ impl Server {
     pub(crate) fn retire_session(&self) {
         if let Some(session) = self.handshake.made() {
             self.handshake.forget(&session);
-            self.retired.locked().push(session);
+            let mut retired = self.retired.locked();
+            retired.truncate(MOST_RETIRED - 1);
+            retired.push(session);
         }
         self.http.clear();
     }
@@ -276,10 +291,10 @@ impl Server {
             if !response.status.is_redirection() || response.status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
             }
-            uri = redirect(&uri, &response).map_err(|reason| Problem::Failed(Failure::answered(reason)))?;
+            uri = redirect(&uri, &response).map_err(|reason| Problem::Failed(Failure::unsent(reason)))?;
             response.finish();
         }
-        Err(Problem::Failed(Failure::answered(format!("more than {REDIRECTS} redirects"))))
+        Err(Problem::Failed(Failure::unsent(format!("more than {REDIRECTS} redirects"))))
     }
 
     /// A status outside 2xx: the end of the session, a refusal, or no answer at all.
@@ -325,6 +340,7 @@ impl Server {
         if let Some(session) = self.handshake.made() {
             self.handshake.forget(&session);
         }
+        self.retired.locked().clear();
         self.headers.locked().clear();
         self.http.clear();
     }
@@ -367,6 +383,9 @@ fn http_failure(scope: &Arc<Scope>, response: Response) -> Failure {
     let head = answer::body_head(response, scope, Vec::new());
     // A request that the server does not accept was not run; one that it failed on may have been.
     let sent = status.is_server_error();
+    if let Some(stop) = scope.stopped() {
+        return Failure::Stopped { stop, sent };
+    }
     Failure::Unreachable { reason: format!("HTTP {status}"), head, sent, lost: false }
 }
 
@@ -387,7 +406,7 @@ fn redirect(from: &Uri, response: &Response) -> Result<Uri, String> {
     let status = response.status;
     let target = response.headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
     let Some(target) = target else { return Err(format!("HTTP {status} without a target")) };
-    let shown = target.split(['?', '#']).next().unwrap_or_default();
+    let shown = shown_target(target);
     let refused = |why: &str| Err(format!("HTTP {status} to {shown}: {why}"));
     if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
         return refused("only 307 and 308 keep a POST what it is");
@@ -405,6 +424,20 @@ fn redirect(from: &Uri, response: &Response) -> Result<Uri, String> {
         Some(_) => refused("it leaves the origin"),
         None => refused("not a URL"),
     }
+}
+
+/// The target of a redirect as an error shows it: without credentials, query and fragment, and not without end.
+fn shown_target(target: &str) -> String {
+    const LONGEST: usize = 200;
+    let target = target.split(['?', '#']).next().unwrap_or_default();
+    let shown = match target.split_once("//") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            format!("{scheme}//{}{path}", authority.rsplit('@').next().unwrap_or_default())
+        }
+        None => target.to_string(),
+    };
+    shown.chars().take(LONGEST).collect()
 }
 
 /// Scheme, host and port (RFC 6454).

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::elements::elements;
 use crate::json;
 
 pub(crate) struct Content {
@@ -28,23 +29,29 @@ pub(crate) fn flatten(result: &str) -> Content {
     };
     let is_error = parts.is_error.is_some_and(|value| value.get() == "true");
     let structured = || parts.structured.map(|value| json::compact(value.get())).unwrap_or_default();
-    let text = match parts.content.map(|content| (content, serde_json::from_str::<Vec<&RawValue>>(content.get()))) {
-        None => structured(),
-        Some((_, Ok(blocks))) if blocks.is_empty() => structured(),
-        Some((_, Ok(blocks))) => join(&blocks),
-        Some((other, Err(_))) => json::compact(other.get()),
+    let text = match parts.content.map(|content| (content.get(), join(content.get()))) {
+        None | Some((_, Ok(None))) => structured(),
+        Some((_, Ok(Some(text)))) => text,
+        Some((other, Err(_))) => json::compact(other),
     };
     Content { text, is_error }
 }
 
-fn join(blocks: &[&RawValue]) -> String {
-    let mut blocks = blocks.iter().map(|block| block_text(block.get()));
-    let mut text = blocks.next().unwrap_or_default();
-    for block in blocks {
-        text.push('\n');
-        text.push_str(&block);
-    }
-    text
+/// The text of all blocks; none when there is no block.
+fn join(blocks: &str) -> Result<Option<String>, serde_json::Error> {
+    let mut joined: Option<String> = None;
+    elements(blocks, |block| {
+        let text = block_text(block);
+        match &mut joined {
+            None => joined = Some(text),
+            Some(joined) => {
+                joined.push('\n');
+                joined.push_str(&text);
+            }
+        }
+        true
+    })?;
+    Ok(joined)
 }
 
 fn block_text(block: &str) -> String {

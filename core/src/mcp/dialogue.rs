@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::answer::Incoming;
-use super::client::{Failure, Server};
+use super::client::{Failure, Posted, Server};
 use super::message::{self, Message, is_id};
 use super::session::Session;
-use crate::cancel::{Scope, Stop};
+use crate::cancel::Stop;
 use crate::http::Resend;
 use crate::options::Elicitation;
-use crate::slot::{Progress, ProgressFn};
+use crate::progress::{Progress, ProgressFn};
 
 const METHOD_NOT_FOUND: i32 = -32601;
 
@@ -23,7 +23,6 @@ const METHOD_NOT_FOUND: i32 = -32601;
 pub(super) struct Dialogue<'a> {
     pub(super) server: &'a Arc<Server>,
     pub(super) session: &'a Arc<Session>,
-    pub(super) scope: &'a Arc<Scope>,
     pub(super) id: u64,
     pub(super) progress: Option<&'a ProgressFn>,
 }
@@ -49,12 +48,20 @@ impl Dialogue<'_> {
             }
             _ => message::error(id, METHOD_NOT_FOUND, &format!("{method} is not supported")),
         };
-        // Whether it arrives is the server's concern: the call goes on either way.
-        if let Ok(super::client::Posted::Answer(response)) =
-            self.server.post(self.session, self.scope, &text, Resend::Unanswered)
-        {
-            response.finish();
-        }
+        // The call goes on meanwhile: its answer may already be there.
+        self.post_later(text);
+    }
+
+    /// Posts a message that the call does not wait for.
+    fn post_later(&self, text: String) {
+        const LIMIT: Duration = Duration::from_secs(5);
+        let (server, session) = (self.server.clone(), self.session.clone());
+        self.server.background.chore(LIMIT, move |scope| {
+            // Whether it arrives is the server's concern.
+            if let Ok(Posted::Answer(response)) = server.post(&session, scope, &text, Resend::Unanswered) {
+                response.finish();
+            }
+        });
     }
 
     fn notice(&self, method: &str, params: Option<&str>) -> Result<(), Failure> {
@@ -106,21 +113,13 @@ impl Dialogue<'_> {
 
     /// Tells the server that nobody waits for the request any more. In the background: the caller has its answer.
     pub(super) fn tell_cancelled(&self, stop: Stop) {
-        const LIMIT: Duration = Duration::from_secs(5);
         let reason = match stop {
             Stop::Cancelled => "cancelled by the caller",
             Stop::Closed => "the run was closed",
             Stop::Deadline => "timed out",
         };
         let params = format!(r#"{{"requestId":{},"reason":{}}}"#, self.id, message::quoted(reason));
-        let text = message::notification("notifications/cancelled", Some(&params));
-        let (server, session) = (self.server.clone(), self.session.clone());
-        self.server.background.chore(LIMIT, move |scope| {
-            if let Ok(super::client::Posted::Answer(response)) = server.post(&session, scope, &text, Resend::Unanswered)
-            {
-                response.finish();
-            }
-        });
+        self.post_later(message::notification("notifications/cancelled", Some(&params)));
     }
 }
 

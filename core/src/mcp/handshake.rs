@@ -162,7 +162,7 @@ impl Server {
             Posted::Answer(response) => response,
             Posted::Refused(reply) => return Err(Failure::answered(rpc_error_text(reply.text()))),
         };
-        let mut dialogue = Dialogue { server: self, session: &session, scope, id, progress: None };
+        let mut dialogue = Dialogue { server: self, session: &session, id, progress: None };
         let reader = Reader { scope, id, limit: self.limits.max_response_bytes };
         let reply = reader.read(*response, &mut dialogue)?;
         if reply.is_error() {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::client::{Failure, Server, rpc_error_text};
+use super::elements::elements;
 use super::message;
 use crate::cancel::Scope;
 use crate::http::Resend;
@@ -26,7 +27,7 @@ pub(crate) enum ListFailure {
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {
     #[serde(borrow)]
-    tools: Vec<&'a RawValue>,
+    tools: &'a RawValue,
     next_cursor: Option<String>,
 }
 
@@ -90,9 +91,15 @@ impl Server {
         if reply.is_error() {
             return Err(ListFailure::Refused(rpc_error_text(reply.text())));
         }
-        let page: Page = serde_json::from_str(reply.text())
-            .map_err(|error| ListFailure::Refused(format!("the answer is no list of tools: {error}")))?;
-        page.tools.into_iter().filter_map(|tool| RawTool::parse(tool.get())).for_each(found);
+        let no_list = |error| ListFailure::Refused(format!("the answer is no list of tools: {error}"));
+        let page: Page = serde_json::from_str(reply.text()).map_err(no_list)?;
+        elements(page.tools.get(), |tool| {
+            if let Some(tool) = RawTool::parse(tool) {
+                found(tool);
+            }
+            true
+        })
+        .map_err(no_list)?;
         Ok(page.next_cursor)
     }
 }

@@ -4,6 +4,7 @@ mod answer;
 mod client;
 mod content;
 mod dialogue;
+mod elements;
 mod handshake;
 mod listing;
 mod message;

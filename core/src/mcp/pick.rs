@@ -1,9 +1,8 @@
 //! The response among the messages of an answer.
 
-use serde_json::value::RawValue;
-
 use super::answer::{BodyHead, Incoming, Reply, lossy, place};
 use super::client::Failure;
+use super::elements::elements;
 use super::message::{Message, is_id};
 
 /// Finds the response among the messages of an answer.
@@ -30,13 +29,21 @@ impl Pick {
         if !text.trim_start().starts_with('[') {
             return self.take_one(text, incoming);
         }
-        match serde_json::from_str::<Vec<&RawValue>>(&text) {
-            Ok(batch) => batch.into_iter().try_for_each(|part| self.take_one(part.get().to_string(), incoming)),
-            Err(error) => {
-                self.unreadable = Some((format!("an answer that is not JSON: {error}"), BodyHead::whole(text)));
-                Ok(())
-            }
+        /// A batch of what are no messages is not read to its end.
+        const MOST_UNREADABLE: usize = 1000;
+        let mut outcome = Ok(());
+        let mut unreadable = 0;
+        let read = elements(&text, |part| {
+            let before = self.unreadable.take();
+            outcome = self.take_one(part.to_string(), incoming);
+            unreadable += usize::from(self.unreadable.is_some());
+            self.unreadable = self.unreadable.take().or(before);
+            outcome.is_ok() && unreadable < MOST_UNREADABLE
+        });
+        if let Err(error) = read {
+            self.unreadable = Some((format!("an answer that is not JSON: {error}"), BodyHead::whole(text)));
         }
+        outcome
     }
 
     /// Takes the bytes of a message.

@@ -107,7 +107,7 @@ impl Redactor {
 
     /// `text` without secrets, where `text` is the beginning of a longer one that was cut: an end of 4 bytes or more
     /// that is the beginning of a secret goes, too.
-    pub fn scrub_cut(&self, text: &str) -> String {
+    pub fn scrub_cut(&self, text: &str) -> Scrubbed {
         let bytes = text.as_bytes();
         let mut spans = self.find(text);
         let short = self.short.as_ref().map_or(0, |search| search.begun_at_end(bytes));
@@ -116,7 +116,7 @@ impl Redactor {
         if begun >= 4 {
             push_merged(&mut spans, Span { start: bytes.len() - begun, end: bytes.len() });
         }
-        self.scrub_spans(text, &spans).into_owned()
+        Scrubbed { redactions: spans.len() as u64, text: self.scrub_spans(text, &spans).into_owned() }
     }
 
     /// JSON text whose strings, names of members included, hold no secrets; borrowed when nothing changes.

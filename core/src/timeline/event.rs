@@ -17,7 +17,7 @@ named! {
     /// What an event says.
     #[non_exhaustive]
     pub enum EventKind {
-        /// The run was opened. The first event.
+        /// The run was opened. The first event; of a run whose journal was opened again, the first of each opening.
         RunStarted = "run_started",
         /// A call is about to be put to a server.
         CallStarted = "call_started",
@@ -33,8 +33,11 @@ named! {
         PrimaryRestored = "mcp.primary_restored",
         /// A line of the harness's own.
         Log = "log",
-        /// The run was closed. The last event.
+        /// The run was closed. The last event, but for the ends of calls that could not be waited for; a subscription ends
+        /// with it.
         RunFinished = "run_finished",
+        /// The run's journal cannot be written: `error` says why. Calls go on. Told once.
+        JournalFailed = "journal_failed",
     }
 }
 
@@ -68,7 +71,8 @@ pub struct Event {
     /// Where that server is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Arc<str>>,
-    /// Of [`EventKind::FallbackUsed`]: where the slot went.
+    /// Of [`EventKind::FallbackUsed`]: the endpoint that the slot went on with; `server` and `endpoint` are those of the
+    /// server that it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Arc<str>>,
     /// How the call ended.
@@ -110,6 +114,16 @@ impl Draft {
             evidence_bytes: None,
             error: None,
             message: None,
+        })
+    }
+
+    /// The end of a call that was under way when its process ended. It counts as one that failed.
+    pub(super) fn end_of_lost(started: &Event) -> Draft {
+        Draft(Event {
+            kind: EventKind::CallFinished,
+            outcome: Some(Outcome::Unreachable),
+            error: Some("the process ended before the call did".to_owned()),
+            ..started.clone()
         })
     }
 

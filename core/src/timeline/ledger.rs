@@ -12,13 +12,15 @@ use crate::outcome::Outcome;
 /// only ever grows. A call that a failover sent to a second server is two calls: both did work.
 ///
 /// As JSON: `{"runId", "toolCalls", "failures", "evidenceBytes", "latencyMs", "slots": {NAME: {…, "tools": {NAME: {…}}}}}`
-/// with the four counters at each level.
+/// with the four counters at each level, and `"journalError"` in a run whose journal could not be written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ledger {
     run_id: Arc<str>,
     #[serde(flatten)]
     usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    journal_error: Option<String>,
     slots: BTreeMap<Arc<str>, SlotLedger>,
 }
 
@@ -46,14 +48,19 @@ pub struct Usage {
 impl Ledger {
     /// The ledger of a run that has not called anything yet.
     pub fn new(run_id: impl Into<Arc<str>>) -> Ledger {
-        Ledger { run_id: run_id.into(), usage: Usage::default(), slots: BTreeMap::new() }
+        Ledger { run_id: run_id.into(), usage: Usage::default(), journal_error: None, slots: BTreeMap::new() }
     }
 
-    /// Counts an event in. Only [`EventKind::CallFinished`] counts.
+    /// Counts an event in. Of calls, only [`EventKind::CallFinished`] counts.
     pub fn fold(&mut self, event: &Event) {
-        if event.kind != EventKind::CallFinished {
-            return;
+        match event.kind {
+            EventKind::CallFinished => self.count(event),
+            EventKind::JournalFailed => self.journal_error = event.error.clone(),
+            _ => (),
         }
+    }
+
+    fn count(&mut self, event: &Event) {
         let used = Usage::of(event);
         let slot = self.slots.entry(event.slot.clone().unwrap_or_default()).or_default();
         let tool = slot.tools.entry(event.tool.clone().unwrap_or_default()).or_default();
@@ -70,6 +77,11 @@ impl Ledger {
     /// What the run used in all.
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// Why the run's journal could not be written, if that ever happened.
+    pub fn journal_error(&self) -> Option<&str> {
+        self.journal_error.as_deref()
     }
 
     /// The slots that were called, sorted by name.

@@ -1,6 +1,7 @@
-//! The run's events in order, and what stands on them: the ledger, and whoever listens.
+//! The run's events in order, and what stands on them: the ledger, the journal, and whoever listens.
 
 mod event;
+mod journal;
 mod ledger;
 mod subscription;
 #[cfg(test)]
@@ -14,6 +15,8 @@ use std::task::Waker;
 
 pub(crate) use self::event::Draft;
 pub use self::event::{Event, EventKind};
+pub(crate) use self::journal::{Journal, Past};
+pub use self::journal::{JournalFault, JournalReader, JournalSync, Verification, read_journal, verify_journal};
 pub use self::ledger::{Ledger, SlotLedger, Usage};
 pub use self::subscription::{Next, NextEvent, Subscription};
 pub use self::timestamp::Timestamp;
@@ -40,7 +43,10 @@ struct State {
     recent: VecDeque<Arc<Event>>,
     /// The number of the next event.
     next: u64,
+    /// The number of this opening's first event. Those before it come from the journal.
+    first: u64,
     ledger: Ledger,
+    journal: Option<Journal>,
     finished: bool,
     /// How many threads wait for `changed`: without any, telling them is a system call saved.
     waiting: usize,
@@ -50,13 +56,30 @@ struct State {
 }
 
 impl Timeline {
-    pub(crate) fn new(run_id: &str) -> Timeline {
-        let run_id: Arc<str> = run_id.into();
+    /// The timeline of a run that is opened: it goes on after what is past, and puts that in order. Each event of the
+    /// repair stands for itself, so that what is left to do when the process is killed in between is done the next time.
+    pub(crate) fn open(run_id: &Arc<str>, past: Past, journal: Option<Journal>) -> Timeline {
+        let Past { ledger, recent, unfinished, repair } = past;
+        let timeline = Timeline::new(run_id, ledger, recent, journal);
+        timeline.record(Draft::new(EventKind::RunStarted));
+        if let Some(repair) = repair {
+            timeline.record(Draft::new(EventKind::Log).message(&repair));
+        }
+        for call in unfinished.values() {
+            timeline.record(Draft::end_of_lost(call));
+        }
+        timeline
+    }
+
+    fn new(run_id: &Arc<str>, ledger: Ledger, recent: VecDeque<Arc<Event>>, journal: Option<Journal>) -> Timeline {
+        let next = recent.back().map_or(1, |last| last.seq + 1);
         let state = State {
-            ledger: Ledger::new(Arc::clone(&run_id)),
-            run_id,
-            recent: VecDeque::new(),
-            next: 1,
+            run_id: Arc::clone(run_id),
+            recent,
+            next,
+            first: next,
+            ledger,
+            journal,
             finished: false,
             waiting: 0,
             wakers: BTreeMap::new(),
@@ -65,17 +88,24 @@ impl Timeline {
         Timeline { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) }
     }
 
-    /// Makes the draft an event: number and time, ledger, list and subscribers, in one step that nobody can see half
-    /// done. A call's id is the `seq` of its `call_started`.
+    /// Makes the draft an event: number and time, journal, ledger, list and subscribers, in one step that nobody can see
+    /// half done. A call's id is the `seq` of its `call_started`.
     ///
     /// It takes events after `run_finished` as well: a call that ends too late has still been made and must count.
     pub(crate) fn record(&self, draft: Draft) -> Arc<Event> {
         let mut state = self.shared.lock();
-        let event = Arc::new(state.stamp(draft));
-        // Nothing of the event can be seen yet: what must be done before its effect is visible is done here.
-        let forgotten = state.publish(&event);
+        let (event, forgotten) = state.add(draft);
+        let mut more_forgotten = Vec::new();
+        while let Some(news) = state.journal.as_mut().and_then(Journal::news) {
+            more_forgotten.push(state.add(news));
+        }
+        if event.kind == EventKind::RunFinished
+            && let Some(journal) = &mut state.journal
+        {
+            journal.end();
+        }
         self.shared.announce(state);
-        drop(forgotten);
+        drop((forgotten, more_forgotten));
         event
     }
 
@@ -125,6 +155,17 @@ impl State {
     fn stamp(&self, draft: Draft) -> Event {
         let last = self.recent.back().map(|event| event.ts).unwrap_or_default();
         draft.happens(self.next, Timestamp::now().max(last), &self.run_id)
+    }
+
+    /// Also gives the event that had to make room, as [`State::publish`] does.
+    fn add(&mut self, draft: Draft) -> (Arc<Event>, Option<Arc<Event>>) {
+        let event = Arc::new(self.stamp(draft));
+        // Nothing of the event can be seen yet: it is in the file before that.
+        if let Some(journal) = &mut self.journal {
+            journal.append(&self.recent, &event);
+        }
+        let forgotten = self.publish(&event);
+        (event, forgotten)
     }
 
     /// Puts the event in force. Gives the one that had to make room, which is freed when the lock is gone.

@@ -115,7 +115,8 @@ impl Reader {
         match state.event_from(self.place.next.load(Relaxed)) {
             Some(event) => {
                 self.place.next.store(event.seq + 1, Relaxed);
-                self.place.ended.store(event.kind == EventKind::RunFinished, Relaxed);
+                let is_last = event.kind == EventKind::RunFinished && event.seq >= state.first;
+                self.place.ended.store(is_last, Relaxed);
                 Next::Event(Arc::clone(event))
             }
             None if state.finished => Next::Ended,

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -6,10 +7,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use super::{Draft, Event, EventKind, Next, Subscription, Timeline, Timestamp};
+use super::{Draft, Event, EventKind, Ledger, Next, Subscription, Timeline, Timestamp};
 use crate::outcome::{Outcome, ServerRole};
 
 const LONG: Duration = Duration::from_secs(60);
+
+fn timeline() -> Timeline {
+    let run_id = "r1".into();
+    Timeline::new(&run_id, Ledger::new(Arc::clone(&run_id)), VecDeque::new(), None)
+}
 
 fn log(line: &str) -> Draft {
     Draft::new(EventKind::Log).message(line)
@@ -66,7 +72,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 // Rule 4.3.
 #[test]
 fn events_are_numbered_and_calls_known_by_the_number() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     assert_eq!(timeline.record(Draft::new(EventKind::RunStarted)).seq, 1);
     let call = timeline.record(started());
     assert_eq!((call.seq, call.call_id), (2, Some(2)));
@@ -81,7 +87,7 @@ fn events_are_numbered_and_calls_known_by_the_number() {
 // Rules 4.1, 4.2.
 #[test]
 fn the_ledger_is_the_fold_of_the_events() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let call = timeline.record(started());
     assert_eq!(timeline.ledger().usage().tool_calls(), 0, "a call counts when it ends");
     timeline.record(finished(call.seq));
@@ -97,7 +103,7 @@ fn the_ledger_is_the_fold_of_the_events() {
 // Rule 4.3.
 #[test]
 fn time_does_not_go_back() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let mut first = (*timeline.record(log("before the clock was set"))).clone();
     first.ts = Timestamp::from_unix_millis(first.ts.unix_millis() + 3_600_000);
     timeline.shared.lock().recent[0] = Arc::new(first.clone());
@@ -107,7 +113,7 @@ fn time_does_not_go_back() {
 // Rule 4.3.
 #[test]
 fn long_texts_are_cut_between_characters() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let (fits, exceeds) = ("a".repeat(8192), format!("a{}", "ä".repeat(8192)));
     assert_eq!(timeline.record(log(&fits)).message.as_deref(), Some(&*fits));
     let event = timeline.record(Draft::new(EventKind::ToolError).error(&exceeds));
@@ -117,7 +123,7 @@ fn long_texts_are_cut_between_characters() {
 // Rule 4.3.
 #[test]
 fn the_latest_ten_thousand_are_kept() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let slow = timeline.subscribe();
     (0..10_005).for_each(|_| drop(timeline.record(finished(1))));
     let seqs: Vec<u64> = timeline.events().iter().map(|event| event.seq).collect();
@@ -130,7 +136,7 @@ fn the_latest_ten_thousand_are_kept() {
 // Rule 4.3.
 #[test]
 fn sixteen_threads_record_and_every_reader_sees_all_in_order() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let readers: Vec<Subscription> = (0..4).map(|_| timeline.subscribe_from(1)).collect();
     let seen: Vec<Vec<Arc<Event>>> = thread::scope(|scope| {
         let threads: Vec<_> = readers
@@ -174,7 +180,7 @@ fn sixteen_threads_record_and_every_reader_sees_all_in_order() {
 // Rule 4.3.
 #[test]
 fn threads_that_share_a_subscription_share_its_events() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let subscription = timeline.subscribe();
     let seen = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -193,7 +199,7 @@ fn threads_that_share_a_subscription_share_its_events() {
 // Rule 4.3.
 #[test]
 fn a_subscription_begins_where_it_is_told() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     (0..3).for_each(|_| drop(timeline.record(log("a line"))));
     let (now, all, second, later) =
         (timeline.subscribe(), timeline.subscribe_from(0), timeline.subscribe_from(2), timeline.subscribe_from(5));
@@ -210,7 +216,7 @@ fn a_subscription_begins_where_it_is_told() {
 // Rule 4.3.
 #[test]
 fn a_subscription_ends_with_the_run() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let subscription = timeline.subscribe();
     assert_eq!(subscription.next_timeout(Duration::from_millis(1)), Next::NotYet);
     timeline.record(finish());
@@ -225,7 +231,7 @@ fn a_subscription_ends_with_the_run() {
 // Rule 4.3.
 #[test]
 fn closing_ends_every_wait_of_that_subscription() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let (closed, open) = (timeline.subscribe(), timeline.subscribe());
     thread::scope(|scope| {
         let blocked = scope.spawn(|| closed.wait());
@@ -252,7 +258,7 @@ fn closing_ends_every_wait_of_that_subscription() {
 // Rule 4.3.
 #[test]
 fn a_future_that_is_dropped_leaves_nothing_and_takes_nothing() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let subscription = timeline.subscribe();
     let count = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&count));
@@ -298,7 +304,7 @@ impl Wake for Reentrant {
 // Rule 4.3.
 #[test]
 fn a_subscriber_that_fails_fails_alone() {
-    let timeline = Arc::new(Timeline::new("r1"));
+    let timeline = Arc::new(timeline());
     let subscription = timeline.subscribe();
     let reentrant = Arc::new(Reentrant(Arc::clone(&timeline), Mutex::default()));
     let wakers = [Waker::from(Arc::new(Panicking)), Waker::from(Arc::clone(&reentrant))];
@@ -324,7 +330,7 @@ fn a_subscriber_that_fails_fails_alone() {
 // Rule 4.3.
 #[test]
 fn every_draft_member_reaches_its_event() {
-    let timeline = Timeline::new("r1");
+    let timeline = timeline();
     let (slot, from, to) = ("kali".into(), "http://a/mcp".into(), "http://b/mcp".into());
     let draft = Draft::new(EventKind::FallbackUsed).slot(&slot).server(ServerRole::Primary, &from).fallback(&to);
     let event = timeline.record(draft.error("connection refused"));

@@ -11,7 +11,7 @@ use calls::{Calls, Request};
 use executor::{Executor, Form};
 use serde::Serialize;
 use serde_json::{Value, json};
-use verifi::{Error, ListOptions, Next, Run, RunOptions, Slot, Subscription};
+use verifi::{Error, Next, Run, RunOptions, Slot, Subscription};
 
 /// What comes of a command, or what is wrong.
 type Answer = Result<Reply, Error>;
@@ -106,7 +106,7 @@ impl Driver {
     fn list(&self, slot: &Slot, form: Form) -> Answer {
         let names = match form {
             Form::Blocking => slot.list_tools(),
-            Form::Awaited => self.executor.block_on(slot.list_tools_async(ListOptions::default())),
+            Form::Awaited => self.executor.block_on(slot.list_tools_async()),
         };
         names.map(|names| Reply::of(&names))
     }
@@ -114,7 +114,7 @@ impl Driver {
     fn definitions(&self, slot: &Slot, form: Form) -> Answer {
         let definitions = match form {
             Form::Blocking => slot.tool_definitions(),
-            Form::Awaited => self.executor.block_on(slot.tool_definitions_async(ListOptions::default())),
+            Form::Awaited => self.executor.block_on(slot.tool_definitions_async()),
         };
         let json = definitions?.into_iter().map(|definition| definition.json).collect::<Vec<_>>();
         Ok(Reply { ok: format!("[{}]", json.join(",")), progress: None })

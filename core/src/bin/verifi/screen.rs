@@ -1,11 +1,17 @@
-//! What the demo prints: lines that fit the terminal, in colour where there is one.
+//! What is printed: lines that fit the terminal, in colour where there is one.
 
 use std::env;
-use std::io::{IsTerminal, Write, stdout};
-use std::process::{Command, Stdio};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use terminal_size::{Width, terminal_size};
 
 /// Below this many columns the timeline leaves out what it can.
-const WIDE: usize = 76;
+const WIDE: usize = 80;
+/// Below this many, slot and evidence as well.
+const MEDIUM: usize = 58;
+/// What time, outcome and latency take.
+const NARROWEST: usize = 32;
 const WITHOUT_TERMINAL: usize = 100;
 
 #[derive(Clone, Copy)]
@@ -29,22 +35,65 @@ pub struct Row<'a> {
     pub bytes: u64,
 }
 
+/// Standard output. Once it cannot be written, nothing more is, and [`Screen::end`] says why: whoever reads may have
+/// gone, as in `verifi show run.jsonl | head`.
 pub struct Screen {
     width: usize,
     coloured: bool,
+    output: Mutex<Output>,
+}
+
+struct Output {
+    writer: BufWriter<Stdout>,
+    is_live: bool,
+    fault: Option<io::Error>,
 }
 
 impl Screen {
+    /// Each line is seen at once.
     pub fn new() -> Screen {
         let terminal = stdout().is_terminal();
         let wants_none = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let width = if terminal { terminal_width() } else { None };
-        Screen { width: width.unwrap_or(WITHOUT_TERMINAL), coloured: terminal && !wants_none }
+        let output = Output { writer: BufWriter::with_capacity(64 << 10, stdout()), is_live: true, fault: None };
+        Screen { width: columns(), coloured: terminal && !wants_none, output: Mutex::new(output) }
+    }
+
+    /// Lines are seen when there are many, or at the end.
+    #[allow(dead_code, reason = "the demo prints few")]
+    pub fn buffered() -> Screen {
+        let screen = Screen::new();
+        screen.output().is_live = stdout().is_terminal();
+        screen
     }
 
     pub fn line(&self, text: &str) {
-        // Whoever reads may have gone, as in `make demo | head`: the run goes on.
-        let _ = writeln!(stdout(), "{text}");
+        let mut output = self.output();
+        if output.fault.is_some() {
+            return;
+        }
+        let written = writeln!(output.writer, "{text}");
+        let written = if output.is_live { written.and_then(|()| output.writer.flush()) } else { written };
+        output.fault = written.err();
+    }
+
+    /// Whether anyone still reads.
+    #[allow(dead_code, reason = "the demo goes on all the same")]
+    pub fn is_open(&self) -> bool {
+        self.output().fault.is_none()
+    }
+
+    /// Everything is out, or could not be written.
+    #[allow(dead_code, reason = "the demo goes on all the same")]
+    pub fn end(&self) -> io::Result<()> {
+        let mut output = self.output();
+        match output.fault.take() {
+            Some(fault) => Err(fault),
+            None => output.writer.flush(),
+        }
+    }
+
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn title(&self, text: &str) {
@@ -58,12 +107,15 @@ impl Screen {
         let outcome = self.paint(outcome_colour(row.outcome), &format!("{:<11}", row.outcome));
         let (latency, bytes) = (milliseconds(row.latency_ms), size(row.bytes));
         let (slot, server, tool) = (row.slot, row.server, row.tool);
-        if self.width < WIDE {
-            let time = self.paint(Colour::Grey, &clock(row.time)[..8]);
+        let time = self.paint(Colour::Grey, if self.width < WIDE { &clock(row.time)[..8] } else { clock(row.time) });
+        if self.width >= WIDE {
+            self.line(&format!("{time}  {slot:<8} {server:<9} {tool:<12} {outcome}  {latency:>9}  {bytes:>9}"));
+        } else if self.width >= MEDIUM {
             self.line(&format!("{time} {slot} {tool:<11} {outcome} {latency:>8} {bytes:>8}"));
         } else {
-            let time = self.paint(Colour::Grey, clock(row.time));
-            self.line(&format!("{time}  {slot:<5} {server:<9} {tool:<12} {outcome}  {latency:>9}  {bytes:>9}"));
+            let room = self.width.saturating_sub(NARROWEST).max(4);
+            let tool = cut(tool, room);
+            self.line(&format!("{time} {tool:<room$} {outcome} {latency:>10}"));
         }
     }
 
@@ -155,8 +207,9 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The columns of the terminal, by `stty`: the standard library does not know them.
-fn terminal_width() -> Option<usize> {
-    let output = Command::new("stty").arg("size").stdin(Stdio::inherit()).stderr(Stdio::null()).output().ok()?;
-    String::from_utf8(output.stdout).ok()?.split_whitespace().nth(1)?.parse().ok()
+/// The columns of the terminal. `COLUMNS` stands above it, where it is set.
+fn columns() -> usize {
+    let wanted = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let found = || stdout().is_terminal().then(terminal_size).flatten().map(|(Width(width), _)| usize::from(width));
+    wanted.or_else(found).filter(|columns| *columns > 0).unwrap_or(WITHOUT_TERMINAL)
 }

@@ -1,0 +1,105 @@
+//! What JavaScript is told.
+
+use napi_derive::napi;
+use verifi::{Error, Outcome, Progress, ServerRole, ToolDefinition, ToolResult};
+
+/// V8 makes no longer strings. In UTF-16 units, of which a text has never more than it has bytes in UTF-8.
+const LONGEST: usize = (1 << 29) - 24;
+
+/// How something ended that JavaScript began, or what has become of it so far.
+#[napi(discriminant = "kind", object_from_js = false)]
+pub enum Notice {
+    /// A call has its result.
+    Result {
+        ok: bool,
+        text: String,
+        is_error: bool,
+        latency_ms: f64,
+        error: Option<String>,
+        outcome: String,
+        server: Option<String>,
+        may_have_run: bool,
+        redactions: f64,
+        raw_json: Option<String>,
+    },
+    /// A call goes on.
+    Progress { progress: f64, total: Option<f64>, message: Option<String> },
+    /// A list of tools is there.
+    Tools { names: Vec<String>, definitions: Vec<String> },
+    /// A journal was checked: what came of it, as JSON.
+    Verified { verification: String },
+    /// A list of tools could not be had, or a journal not be read.
+    Failure { code: String, message: String },
+    /// A subscription has events again, or has ended.
+    Events,
+    /// A run is closed.
+    Closed,
+}
+
+impl Notice {
+    /// Whether nothing more will be said under this number.
+    pub fn is_last(&self) -> bool {
+        !matches!(self, Notice::Progress { .. } | Notice::Events)
+    }
+}
+
+impl From<ToolResult> for Notice {
+    fn from(result: ToolResult) -> Notice {
+        let raw = result.raw();
+        if result.text.len().max(raw.map_or(0, str::len)) > LONGEST {
+            return too_long(result.latency_ms);
+        }
+        Notice::Result {
+            ok: result.ok,
+            is_error: result.is_error,
+            latency_ms: result.latency_ms,
+            outcome: result.outcome.as_str().to_owned(),
+            server: result.server.map(ServerRole::as_str).map(str::to_owned),
+            may_have_run: result.may_have_run,
+            redactions: result.redactions as f64,
+            raw_json: raw.map(str::to_owned),
+            text: result.text,
+            error: result.error,
+        }
+    }
+}
+
+/// An answer that verifi took and JavaScript cannot.
+fn too_long(latency_ms: f64) -> Notice {
+    Notice::Result {
+        ok: false,
+        text: String::new(),
+        is_error: false,
+        latency_ms,
+        error: Some(format!("the answer is longer than a JavaScript string can be ({LONGEST})")),
+        outcome: Outcome::Rejected.as_str().to_owned(),
+        server: None,
+        may_have_run: false,
+        redactions: 0.0,
+        raw_json: None,
+    }
+}
+
+impl From<Progress> for Notice {
+    fn from(Progress { progress, total, message, .. }: Progress) -> Notice {
+        Notice::Progress { progress, total, message }
+    }
+}
+
+impl From<Result<Vec<ToolDefinition>, Error>> for Notice {
+    fn from(listed: Result<Vec<ToolDefinition>, Error>) -> Notice {
+        match listed {
+            Ok(tools) => {
+                let (names, definitions) = tools.into_iter().map(|tool| (tool.name, tool.json)).unzip();
+                Notice::Tools { names, definitions }
+            }
+            Err(error) => error.into(),
+        }
+    }
+}
+
+impl From<Error> for Notice {
+    fn from(error: Error) -> Notice {
+        Notice::Failure { code: error.kind().as_str().to_owned(), message: error.message().to_owned() }
+    }
+}

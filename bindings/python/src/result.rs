@@ -1,0 +1,161 @@
+//! `ToolResult`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple};
+use verifi::{Outcome, ServerRole};
+
+/// The result of a tool call.
+///
+/// There is one for every call, whatever happened to it, and all text in it is scrubbed of the run's secrets. It never
+/// changes, can be pickled, and threads may share it.
+///
+/// Attributes:
+///     ok: The tool ran and answered. False means that it failed, was refused or was not reached.
+///     text: The content of the answer as text.
+///     is_error: The server reported the failure. False when no answer came.
+///     latency_ms: How long the whole call took, in milliseconds, failover included.
+///     error: What went wrong; set exactly when `ok` is False.
+///     outcome: "ok", "tool_error", "refused", "unreachable", "timed_out", "cancelled" or "rejected".
+///     server: "primary" or "fallback", whichever answered; None when none did.
+///     may_have_run: The call was sent and its fate is unknown: the tool may have run, or still run.
+///     redactions: How many occurrences of secrets were replaced.
+///     raw: The JSON-RPC result or error object as `json.loads` gives it, parsed at first use; None without an answer.
+///         RecursionError when it nests deeper than Python reads.
+///     raw_json: The same as the JSON text that the server sent: every digit of a number is kept.
+#[pyclass(frozen, module = "verifi")]
+pub(crate) struct ToolResult {
+    #[pyo3(get)]
+    ok: bool,
+    #[pyo3(get)]
+    text: Py<PyString>,
+    #[pyo3(get)]
+    is_error: bool,
+    #[pyo3(get)]
+    latency_ms: f64,
+    #[pyo3(get)]
+    error: Option<Py<PyString>>,
+    outcome: Outcome,
+    server: Option<ServerRole>,
+    #[pyo3(get)]
+    may_have_run: bool,
+    #[pyo3(get)]
+    redactions: u64,
+    source: Source,
+    raw_json: PyOnceLock<Option<Py<PyString>>>,
+    raw: PyOnceLock<Py<PyAny>>,
+}
+
+/// Where the raw answer is taken from when it is asked for.
+enum Source {
+    Call(Box<verifi::ToolResult>),
+    Pickle,
+}
+
+/// How much of a text is shown.
+const SHOWN: usize = 200;
+
+impl ToolResult {
+    pub(crate) fn new(py: Python<'_>, mut result: verifi::ToolResult) -> ToolResult {
+        // Python's own copy is the only one that is kept.
+        let text = std::mem::take(&mut result.text);
+        let error = result.error.take();
+        ToolResult {
+            ok: result.ok,
+            text: PyString::new(py, &text).unbind(),
+            is_error: result.is_error,
+            latency_ms: result.latency_ms,
+            error: error.map(|error| PyString::new(py, &error).unbind()),
+            outcome: result.outcome,
+            server: result.server,
+            may_have_run: result.may_have_run,
+            redactions: result.redactions,
+            source: Source::Call(Box::new(result)),
+            raw_json: PyOnceLock::new(),
+            raw: PyOnceLock::new(),
+        }
+    }
+}
+
+#[pymethods]
+impl ToolResult {
+    #[getter]
+    fn outcome(&self) -> &'static str {
+        self.outcome.as_str()
+    }
+
+    #[getter]
+    fn server(&self) -> Option<&'static str> {
+        self.server.map(ServerRole::as_str)
+    }
+
+    #[getter]
+    fn raw_json(&self, py: Python<'_>) -> Option<Py<PyString>> {
+        let text = self.raw_json.get_or_init(py, || match &self.source {
+            Source::Call(result) => result.raw().map(|raw| PyString::new(py, raw).unbind()),
+            Source::Pickle => None,
+        });
+        text.as_ref().map(|text| text.clone_ref(py))
+    }
+
+    #[getter]
+    fn raw(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let Some(text) = self.raw_json(py) else { return Ok(None) };
+        let loads = || {
+            let json = py.import(intern!(py, "json"))?;
+            json.call_method1(intern!(py, "loads"), (text,)).map(Bound::unbind)
+        };
+        self.raw.get_or_try_init(py, loads).map(|raw| Some(raw.clone_ref(py)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (name, shown) = match &self.error {
+            Some(error) => ("error", error),
+            None => ("text", &self.text),
+        };
+        let shown = shown.bind(py).to_string_lossy();
+        let cut: String = shown.chars().take(SHOWN).collect();
+        let dots = if cut.len() < shown.len() { "..." } else { "" };
+        let cut = PyString::new(py, &(cut + dots)).repr()?;
+        Ok(format!("ToolResult(outcome='{}', {name}={cut}, latency_ms={:.1})", self.outcome.as_str(), self.latency_ms))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import(intern!(py, "verifi._verifi"))?.getattr(intern!(py, "restore_result"))?;
+        let parts = (
+            (self.ok, &self.text, self.is_error, self.latency_ms, &self.error),
+            (self.outcome(), self.server(), self.may_have_run, self.redactions, self.raw_json(py)),
+        );
+        Ok((restore, parts.into_pyobject(py)?))
+    }
+}
+
+type First = (bool, Py<PyString>, bool, f64, Option<Py<PyString>>);
+type Second = (String, Option<String>, bool, u64, Option<Py<PyString>>);
+
+/// A result that was pickled.
+#[pyfunction]
+pub(crate) fn restore_result(py: Python<'_>, first: First, second: Second) -> PyResult<ToolResult> {
+    let (ok, text, is_error, latency_ms, error) = first;
+    let (outcome, server, may_have_run, redactions, raw) = second;
+    let unknown = |name: String| PyValueError::new_err(format!("this version of verifi does not know '{name}'"));
+    let server = server.map(|name| ServerRole::from_name(&name).ok_or_else(|| unknown(name))).transpose()?;
+    let raw_json = PyOnceLock::new();
+    raw_json.get_or_init(py, || raw);
+    Ok(ToolResult {
+        ok,
+        text,
+        is_error,
+        latency_ms,
+        error,
+        outcome: Outcome::from_name(&outcome).ok_or_else(|| unknown(outcome))?,
+        server,
+        may_have_run,
+        redactions,
+        source: Source::Pickle,
+        raw_json,
+        raw: PyOnceLock::new(),
+    })
+}

@@ -1,0 +1,56 @@
+//! What bounds a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cancel::{Attachment, CancelToken, Scope};
+use crate::state::RunShared;
+
+/// What bounds a call: its time, which each server has anew, and all that may stop it.
+pub(crate) struct Bounds {
+    timeout: Duration,
+    tokens: Vec<CancelToken>,
+    /// Begins when the call is made, so that it covers the wait for a thread. It is kept to the end of the call: as long
+    /// as it is attached, a run that is being closed knows that the call is under way.
+    first: Option<Arc<Bounded>>,
+    is_begun: bool,
+}
+
+/// A scope that is tied to what may stop it.
+pub(crate) struct Bounded {
+    pub(crate) scope: Arc<Scope>,
+    _attachments: Vec<Attachment>,
+}
+
+impl Bounds {
+    pub(crate) fn new(run: &RunShared, timeout: Option<Duration>, tokens: [Option<CancelToken>; 2]) -> Bounds {
+        let timeout = timeout.unwrap_or(run.options.timeout);
+        let closing = run.state().calls.clone();
+        let tokens = tokens.into_iter().flatten().chain([closing]).collect();
+        let mut bounds = Bounds { timeout, tokens, first: None, is_begun: false };
+        bounds.first = Some(Arc::new(bounds.bounded()));
+        bounds
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    fn bounded(&self) -> Bounded {
+        let scope = Scope::new(self.timeout);
+        let attachments = self.tokens.iter().map(|token| token.attach(&scope)).collect();
+        Bounded { scope, _attachments: attachments }
+    }
+
+    /// The bounds of the next server: what the call began with, then the same time again.
+    pub(crate) fn next(&mut self) -> Arc<Bounded> {
+        match &self.first {
+            Some(first) if !std::mem::replace(&mut self.is_begun, true) => first.clone(),
+            _ => Arc::new(self.bounded()),
+        }
+    }
+
+    pub(crate) fn first(&self) -> Option<&Arc<Scope>> {
+        self.first.as_ref().map(|first| &first.scope)
+    }
+}

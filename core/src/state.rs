@@ -1,0 +1,197 @@
+//! What a run has in memory: as long as it is open, in each process, and for each of its slots.
+
+use std::collections::BTreeMap;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use crate::background::Background;
+use crate::cancel::{CancelToken, Stop};
+use crate::error::Error;
+use crate::lock::Lock;
+use crate::manifest::Manifest;
+use crate::mcp::ServerLimits;
+use crate::options::{Replay, RunOptions};
+use crate::process::PerProcess;
+use crate::redact::Redactor;
+use crate::servers::{Servers, Surroundings};
+use crate::timeline::{Draft, EventKind, Journal, Past, Timeline};
+use crate::tools::ToolDefinition;
+
+/// What a call on a run is told that has ended.
+pub(crate) const CLOSED: &str = "the run is closed";
+
+/// Held while a forked child makes its state.
+static FIRST_USE: PerProcess<Mutex<()>> = PerProcess::new();
+
+/// What a run's handles have in common.
+pub(crate) struct RunShared {
+    pub(crate) id: Arc<str>,
+    /// The id in events, scrubbed.
+    shown_id: Arc<str>,
+    pub(crate) options: RunOptions,
+    pub(crate) slots: BTreeMap<Arc<str>, Arc<SlotShared>>,
+    /// What holds secrets: given up, and so zeroed, when the run is closed.
+    live: RwLock<Option<Arc<Live>>>,
+    opened_by: u32,
+    states: PerProcess<RunState>,
+}
+
+/// What a run needs as long as it is open.
+pub(crate) struct Live {
+    pub(crate) redactor: Redactor,
+    manifest: Manifest,
+}
+
+/// A run's state in one process.
+pub(crate) struct RunState {
+    pub(crate) timeline: Arc<Timeline>,
+    pub(crate) background: Arc<Background>,
+    /// All calls under way.
+    pub(crate) calls: CancelToken,
+}
+
+/// What a slot's handles have in common.
+pub(crate) struct SlotShared {
+    pub(crate) name: Arc<str>,
+    /// Its name in events, scrubbed.
+    pub(crate) shown: Arc<str>,
+    pub(crate) endpoint: String,
+    replay: Option<Replay>,
+    servers: PerProcess<Mutex<Option<Arc<Servers>>>>,
+}
+
+impl RunShared {
+    /// `manifest` is that of the run `id`, its endpoints scrubbed.
+    pub(crate) fn open(
+        id: Arc<str>,
+        options: RunOptions,
+        redactor: Redactor,
+        manifest: Manifest,
+    ) -> Result<RunShared, Error> {
+        let shown_id: Arc<str> = redactor.scrub_str(&id).into();
+        let state = RunState::open(&shown_id, &options)?;
+        let slots = manifest.slots.iter().map(|(name, spec)| {
+            let name: Arc<str> = name.as_str().into();
+            let endpoint = spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
+            let shown = redactor.scrub_str(&name).into();
+            let servers = PerProcess::new();
+            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay, servers };
+            (name, Arc::new(shared))
+        });
+        Ok(RunShared {
+            id,
+            shown_id,
+            options,
+            slots: slots.collect(),
+            live: RwLock::new(Some(Arc::new(Live { redactor, manifest }))),
+            opened_by: process::id(),
+            states: PerProcess::with(state),
+        })
+    }
+
+    pub(crate) fn live(&self) -> Option<Arc<Live>> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn state(&self) -> &RunState {
+        if let Some(state) = self.states.get() {
+            return state;
+        }
+        // Of two threads of a forked child one must not make a file in vain.
+        let _one = FIRST_USE.get_or_make(Mutex::default).locked();
+        self.states.get_or_make(|| RunState::open_in_child(&self.shown_id, &self.options))
+    }
+
+    fn take_live(&self) -> Option<Arc<Live>> {
+        if process::id() == self.opened_by {
+            return self.live.write().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        // In a forked child a reader that no longer exists may hold the lock.
+        self.live.try_write().ok().and_then(|mut live| live.take())
+    }
+
+    pub(crate) fn close(&self) {
+        const LIMIT: Duration = Duration::from_secs(2);
+        const ANSWER: Duration = Duration::from_millis(500);
+        let Some(live) = self.take_live() else { return };
+        let Some(state) = self.states.get() else { return };
+        state.calls.stop_all(Stop::Closed);
+        state.calls.wait_idle(ANSWER);
+        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+            for server in servers.list.iter().filter(|server| server.has_session()) {
+                let server = server.clone();
+                state.background.chore(LIMIT, move |scope| server.close(scope));
+            }
+        }
+        state.background.end(LIMIT - ANSWER);
+        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+            servers.list.iter().for_each(|server| server.forget_secrets());
+        }
+        state.timeline.record(Draft::new(EventKind::RunFinished));
+        drop(live);
+    }
+}
+
+impl RunState {
+    fn open(id: &Arc<str>, options: &RunOptions) -> Result<RunState, Error> {
+        let Some(path) = &options.journal else { return Ok(RunState::new(id, Past::new(id), None)) };
+        let (journal, past) = Journal::open(path, options.sync, id)?;
+        Ok(RunState::new(id, past, Some(journal)))
+    }
+
+    /// In a child that was forked while the run was open. There is nobody to return an error to: it goes where a journal
+    /// tells of all its troubles.
+    fn open_in_child(id: &Arc<str>, options: &RunOptions) -> RunState {
+        let Some(path) = &options.journal else { return RunState::new(id, Past::new(id), None) };
+        match Journal::open_beside(path, options.sync, id) {
+            Ok((journal, past)) => RunState::new(id, past, Some(journal)),
+            Err(error) => RunState::new(id, Past::new(id), Some(Journal::unopened(path, &error))),
+        }
+    }
+
+    fn new(id: &Arc<str>, past: Past, journal: Option<Journal>) -> RunState {
+        let timeline = Arc::new(Timeline::open(id, past, journal));
+        RunState { timeline, background: Arc::default(), calls: CancelToken::new() }
+    }
+}
+
+impl SlotShared {
+    /// The slot's servers in this process, made at first use; none when the run was closed before.
+    pub(crate) fn servers(&self, run: &RunShared) -> Option<Arc<Servers>> {
+        let mut made = self.servers.get_or_make(Mutex::default).locked();
+        if made.is_none() {
+            let live = run.live()?;
+            let state = run.state();
+            let around = Surroundings {
+                timeline: state.timeline.clone(),
+                background: state.background.clone(),
+                closing: state.calls.clone(),
+                limits: ServerLimits {
+                    max_response_bytes: run.options.max_response_bytes,
+                    elicitation: run.options.elicitation,
+                },
+                retry_primary_after: run.options.retry_primary_after,
+            };
+            *made = Some(Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around));
+        }
+        made.clone()
+    }
+
+    fn made(&self) -> Option<Arc<Servers>> {
+        self.servers.get()?.locked().clone()
+    }
+
+    pub(crate) fn replay(&self, run: &RunShared) -> Replay {
+        self.replay.unwrap_or(run.options.replay)
+    }
+}
+
+impl Live {
+    pub(crate) fn scrub_tool(&self, name: &str, json: &str) -> ToolDefinition {
+        ToolDefinition {
+            name: self.redactor.scrub_str(name).into_owned(),
+            json: self.redactor.scrub_json(json).into_owned(),
+        }
+    }
+}
