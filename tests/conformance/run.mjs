@@ -14,9 +14,12 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, '../..');
 const run = promisify(execFile);
 
-// The scenario driver of each face, from the project's folder. A face is one line.
+// The scenario driver of each face, run from the project's folder; `make conformance` builds them. A face is one line.
 const FACES = {
   Rust: 'target/debug/driver-rust',
+  C: 'target/c/driver',
+  Python: 'target/python/bin/python tests/python/driver.py',
+  Node: `${process.execPath} target/node/driver.mjs`,
 };
 // The latest release, and the one that knows 2026-07-28 too.
 const SUITES = ['conformance-latest', '@modelcontextprotocol/conformance'];

@@ -68,6 +68,18 @@ impl Relay {
         self.wait(|seen| occurrences(&seen.sent, text) >= times, text);
     }
 
+    /// The body of the `number`th request, from 0, as far as it was sent.
+    pub fn body(&self, number: usize) -> Option<String> {
+        let sent = String::from_utf8_lossy(&self.shared.seen.lock().unwrap().sent).into_owned();
+        let request = sent.split("POST /mcp ").nth(number + 1)?;
+        Some(request.split_once("\r\n\r\n")?.1.to_owned())
+    }
+
+    /// Waits until a connection has ended.
+    pub fn wait_for_an_end(&self) {
+        self.wait(|seen| seen.open < seen.accepted, "the end of a connection");
+    }
+
     /// Waits until no connection is open any more.
     pub fn wait_until_idle_connections_end(&self) {
         self.wait(|seen| seen.open == 0, "the end of all connections");
