@@ -24,7 +24,8 @@ SUITES := \
 	"$(NODE_22) tests/conformance/run.mjs --smoke --face Rust" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
-	"node tests/node/run.mjs test"
+	"node tests/node/run.mjs test" \
+	"node tests/node/run.mjs crash"
 
 .PHONY: help demo demo-c demo-python demo-node test test-c test-python test-python-slow test-node soak-node \
 	conformance crash lint bench bench-c bench-python bench-node rules dist install wheel pack-node clean
@@ -58,8 +59,9 @@ test-c: ## the tests of the C face alone
 
 test-python: $(WHEEL)/installed ## the Python face alone, by its wheel
 	cargo build --locked -p verifi-tests --bins
-	VERIFI_WHEEL=$(abspath $(wildcard dist/verifi-*.whl)) $(WHEEL)/bin/python -m pytest tests/python
+	VERIFI_WHEEL=$$(echo $(CURDIR)/dist/verifi-*.whl) $(WHEEL)/bin/python -m pytest tests/python
 	target/debug/scenarios --driver '$(WHEEL)/bin/python tests/python/driver.py'
+	CRASH_HARNESSES="$(PYTHON_HARNESS)" $(CRASH) --nocapture
 
 test-python-slow: $(WHEEL)/installed ## its signals and exits, a hundred times each
 	cargo build --locked -p verifi-tests --bins
@@ -77,12 +79,17 @@ conformance: $(CONFORMANCE) $(NODE) $(WHEEL)/installed ## the official suite thr
 	node tests/node/run.mjs install
 	$(NODE_22) tests/conformance/run.mjs --readme
 
-# Harnesses of further languages, one command a line.
-CRASH_HARNESSES ?=
+# How often each harness is killed.
+KILLS := 200
+CRASH := cargo test --locked -p verifi-tests --test crash --
+PYTHON_HARNESS := $(CURDIR)/$(WHEEL)/bin/python $(CURDIR)/tests/crash/harness.py
 
-crash: ## harnesses killed 200 times each, and a journal of more than 4 GiB
-	CRASH_KILLS=200 CRASH_HARNESSES="$(CRASH_HARNESSES)" cargo test --release --locked -p verifi-tests --test crash \
-		-- --include-ignored --nocapture
+crash: $(WHEEL)/installed $(NODE) ## harnesses in each language killed 200 times, and a journal of more than 4 GiB
+	CRASH_KILLS=$(KILLS) $(CRASH) --include-ignored --nocapture
+	sh ffi/install.sh $(C_PREFIX)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -pthread tests/crash/harness.c $(C_FLAGS) -o target/c/crash-harness
+	CRASH_KILLS=$(KILLS) CRASH_HARNESSES="$(CURDIR)/target/c/crash-harness;$(PYTHON_HARNESS)" $(CRASH) --nocapture
+	CRASH_KILLS=$(KILLS) node tests/node/run.mjs crash
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check
@@ -100,8 +107,7 @@ bench-c: ## what a call costs more through C than in Rust
 
 bench-python: $(WHEEL)/installed $(VENV)/installed ## what a call costs beside Rust and beside the official client
 	cargo build --locked --release -p verifi-tests --bins
-	cargo build --locked --release -p verifi --example time_calls
-	$(WHEEL)/bin/python tests/bench/call.py --official $(VENV)/bin/python
+	$(WHEEL)/bin/python tests/python/bench.py --official $(VENV)/bin/python --check
 
 bench-node: $(NODE) ## a call from Node beside Rust and the official TypeScript client
 	node tests/node/run.mjs bench

@@ -30,7 +30,8 @@
  *
  * Callbacks. There are none: events are pulled with verifi_run_next_event.
  *
- * Fork. A child has the same runs and slots, with connections, ledger and timeline of its own, which begin empty.
+ * Fork. A child has the same runs and slots, with connections, ledger and timeline of its own, which begin empty, and
+ * with a journal beside its parent's, `PATH.PID`. A verifi_journal is for one of the two: they share its place in the file.
  *
  * Panics. A fault of verifi's own does not cross: it is VERIFI_PANIC or a result that is rejected.
  *

@@ -30,7 +30,8 @@
  *
  * Callbacks. There are none: events are pulled with verifi_run_next_event.
  *
- * Fork. A child has the same runs and slots, with connections, ledger and timeline of its own, which begin empty.
+ * Fork. A child has the same runs and slots, with connections, ledger and timeline of its own, which begin empty, and
+ * with a journal beside its parent's, `PATH.PID`. A verifi_journal is for one of the two: they share its place in the file.
  *
  * Panics. A fault of verifi's own does not cross: it is VERIFI_PANIC or a result that is rejected.
  *
@@ -55,6 +56,10 @@ typedef struct verifi_call verifi_call;
 // What went wrong in a function that returns a verifi_status. Usable from any thread until it is freed with
 // verifi_error_free.
 typedef struct verifi_error verifi_error;
+
+// A journal that is read, and how far it was. It needs no run. Usable from any thread until it is freed with
+// verifi_journal_free.
+typedef struct verifi_journal verifi_journal;
 
 // The result of a call. There is one for every call, whatever happened; secrets are scrubbed from all its text. Usable
 // from any thread until it is freed with verifi_result_free.
@@ -111,7 +116,7 @@ typedef uint32_t verifi_server;
 // No server of the slot gave a list of its tools.
 #define VERIFI_LIST_TOOLS 4
 
-// The run's journal cannot be opened or does not hold.
+// A journal cannot be opened or read, or does not hold: the message names the file and the line.
 #define VERIFI_JOURNAL 5
 
 // An argument is NULL that must not be: the message names it.
@@ -307,11 +312,20 @@ void verifi_slot_free(verifi_slot *slot);
 // Opens a run from a manifest, which is a JSON object as text. It connects to nothing yet.
 //
 // `options` is a JSON object, too: `timeoutMs`, `maxResponseBytes`, `secrets` (array of strings), `elicitation`
-// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`) and `retryPrimaryAfterMs`. Each may be absent, and
-// empty text is the defaults. What is scrubbed from all that the run's servers say: the secrets of the process's
-// environment, those of the options, and the headers of the manifest. The caller frees the run.
+// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`), `retryPrimaryAfterMs`, `journal` (a path) and `sync`
+// (`"none"`, `"finish"` or `"always"`). Each may be absent, and empty text is the defaults. What is scrubbed from all that
+// the run's servers say: the secrets of the process's environment, those of the options, and the headers of the manifest.
+// The caller frees the run.
 //
-// Errors: VERIFI_MANIFEST, VERIFI_OPTIONS, VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
+// The journal is a file that has each event before its effect: what a server has seen is in it, whatever ends the
+// process. One that is there already must be of the same run, which goes on where it ended; reading it blocks this
+// thread. Without `journal` there is none. `sync` is when it is forced onto the disk. `none`: never; it survives the end
+// of the process, by a signal too, but a power cut may take the last seconds. `finish`, the default: when the run is
+// closed; a closed run survives a power cut as well. `always`: after each event, before its effect; a power cut loses
+// nothing, and each event takes as long as the disk does.
+//
+// Errors: VERIFI_MANIFEST, VERIFI_OPTIONS, VERIFI_JOURNAL (it cannot be opened, is in use, is of another run, or does not
+// hold), VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
 verifi_status verifi_run_open(verifi_str manifest,
                               verifi_str options,
                               verifi_run **out,
@@ -348,8 +362,9 @@ verifi_status verifi_run_ledger(const verifi_run *run,
 // Errors: VERIFI_NULL_ARGUMENT.
 verifi_status verifi_run_events(const verifi_run *run, verifi_text **out, verifi_error **error);
 
-// The run's next event as a JSON object, from `run_started` to `run_finished`, each once. It waits `wait_ms` milliseconds
-// at the most: 0 looks whether there is one, UINT64_MAX waits as long as it takes. The caller frees the text.
+// The run's next event as a JSON object, from `run_started` to `run_finished`, each once; a run that goes on with its
+// journal begins with the latest 10 000 before. It waits `wait_ms` milliseconds at the most: 0 looks whether there is one,
+// UINT64_MAX waits as long as it takes. The caller frees the text.
 //
 // It blocks this thread and holds up no call. Threads that ask at the same time share the events: each goes to one of
 // them. Who falls more than 10 000 events behind loses the oldest, which shows as a gap in `seq`.
@@ -377,6 +392,40 @@ verifi_status verifi_run_close(const verifi_run *run,
 // Closes the run, as verifi_run_close does, and frees it. When the last run of the process is freed and the calls have
 // ended, the threads that verifi made end. NULL is nothing to free.
 void verifi_run_free(verifi_run *run);
+
+// Checks the journal at `path` from its first line to its last, and tells what came of it as a JSON object: `events` (how
+// many hold: those before the first fault), `missing` (how many the file itself says it lacks), `ok`, `head` (the hash of
+// the last line that holds; kept elsewhere it shows later whether lines were cut off at the end) and, unless `ok`, `fault`
+// with `line` (1 is the first) and `what`. The caller frees the text.
+//
+// That the file does not hold is VERIFI_OK. Nothing is changed; a journal that is being written may be checked, too. It
+// blocks this thread for as long as reading the file takes, and needs the memory of a line.
+//
+// Errors: VERIFI_JOURNAL when the file cannot be read, VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
+verifi_status verifi_journal_verify(verifi_str path,
+                                    verifi_text **out,
+                                    verifi_error **error);
+
+// Opens the journal at `path` to read its events from the first on. The caller frees the journal.
+//
+// Errors: VERIFI_JOURNAL when the file cannot be opened, VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
+verifi_status verifi_journal_open(verifi_str path, verifi_journal **out, verifi_error **error);
+
+// The journal's next event as a JSON object, as verifi_run_next_event gives it, once its line was checked. The caller
+// frees the text.
+//
+// It blocks this thread for as long as reading a line takes. Threads that ask at the same time share the events: each
+// goes to one of them.
+//
+// VERIFI_ENDED at the end of the file, without an error. Errors: VERIFI_JOURNAL when the file cannot be read and at the
+// first line that does not hold, a last one that was not written to its end among them (the message has its number; from
+// then on it is VERIFI_ENDED), VERIFI_NULL_ARGUMENT.
+verifi_status verifi_journal_next(const verifi_journal *journal,
+                                  verifi_text **out,
+                                  verifi_error **error);
+
+// Frees the journal; its file stays as it is. NULL is nothing to free.
+void verifi_journal_free(verifi_journal *journal);
 
 // `text` with `[REDACTED]` in the place of every occurrence of every one of the `count` secrets, as they stand;
 // occurrences that overlap are replaced together. Secrets shorter than 4 characters are skipped. It takes time in

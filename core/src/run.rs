@@ -124,9 +124,10 @@ impl Run {
         }
     }
 
-    /// Ends the run: calls under way come back as cancelled, sessions are ended with their servers, `run_finished` is
-    /// recorded, and secrets are zeroed. Ledger and timeline can still be read; later calls are rejected. Takes 2 s at
-    /// the most. A second call does nothing.
+    /// Ends the run: calls under way come back as cancelled (those that still wait for a thread as rejected), sessions are
+    /// ended with their servers, `run_finished` is recorded, and the run's own copies of its secrets are zeroed; those in
+    /// HTTP headers are freed. Ledger and timeline can still be read; later calls are rejected. Takes 2 s at the most. A
+    /// second call does nothing, and does not wait for the first.
     pub fn close(&self) {
         self.shared.close();
     }

@@ -10,6 +10,7 @@ mod abi;
 mod boundary;
 mod call;
 mod error;
+mod journal;
 mod result;
 mod run;
 mod secrets;

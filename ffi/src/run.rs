@@ -22,11 +22,20 @@ pub struct verifi_run {
 /// Opens a run from a manifest, which is a JSON object as text. It connects to nothing yet.
 ///
 /// `options` is a JSON object, too: `timeoutMs`, `maxResponseBytes`, `secrets` (array of strings), `elicitation`
-/// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`) and `retryPrimaryAfterMs`. Each may be absent, and
-/// empty text is the defaults. What is scrubbed from all that the run's servers say: the secrets of the process's
-/// environment, those of the options, and the headers of the manifest. The caller frees the run.
+/// (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`), `retryPrimaryAfterMs`, `journal` (a path) and `sync`
+/// (`"none"`, `"finish"` or `"always"`). Each may be absent, and empty text is the defaults. What is scrubbed from all that
+/// the run's servers say: the secrets of the process's environment, those of the options, and the headers of the manifest.
+/// The caller frees the run.
 ///
-/// Errors: VERIFI_MANIFEST, VERIFI_OPTIONS, VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
+/// The journal is a file that has each event before its effect: what a server has seen is in it, whatever ends the
+/// process. One that is there already must be of the same run, which goes on where it ended; reading it blocks this
+/// thread. Without `journal` there is none. `sync` is when it is forced onto the disk. `none`: never; it survives the end
+/// of the process, by a signal too, but a power cut may take the last seconds. `finish`, the default: when the run is
+/// closed; a closed run survives a power cut as well. `always`: after each event, before its effect; a power cut loses
+/// nothing, and each event takes as long as the disk does.
+///
+/// Errors: VERIFI_MANIFEST, VERIFI_OPTIONS, VERIFI_JOURNAL (it cannot be opened, is in use, is of another run, or does not
+/// hold), VERIFI_NULL_ARGUMENT, VERIFI_INVALID_UTF8.
 #[unsafe(no_mangle)]
 pub extern "C" fn verifi_run_open(
     manifest: verifi_str,
@@ -110,8 +119,9 @@ pub extern "C" fn verifi_run_events(
     })
 }
 
-/// The run's next event as a JSON object, from `run_started` to `run_finished`, each once. It waits `wait_ms` milliseconds
-/// at the most: 0 looks whether there is one, UINT64_MAX waits as long as it takes. The caller frees the text.
+/// The run's next event as a JSON object, from `run_started` to `run_finished`, each once; a run that goes on with its
+/// journal begins with the latest 10 000 before. It waits `wait_ms` milliseconds at the most: 0 looks whether there is one,
+/// UINT64_MAX waits as long as it takes. The caller frees the text.
 ///
 /// It blocks this thread and holds up no call. Threads that ask at the same time share the events: each goes to one of
 /// them. Who falls more than 10 000 events behind loses the oldest, which shows as a gap in `seq`.

@@ -20,7 +20,7 @@ pub const VERIFI_OPTIONS: verifi_status = verifi_status(2);
 pub const VERIFI_SLOT_NOT_FILLED: verifi_status = verifi_status(3);
 /// No server of the slot gave a list of its tools.
 pub const VERIFI_LIST_TOOLS: verifi_status = verifi_status(4);
-/// The run's journal cannot be opened or does not hold.
+/// A journal cannot be opened or read, or does not hold: the message names the file and the line.
 pub const VERIFI_JOURNAL: verifi_status = verifi_status(5);
 /// An argument is NULL that must not be: the message names it.
 pub const VERIFI_NULL_ARGUMENT: verifi_status = verifi_status(100);

@@ -7,8 +7,8 @@ use std::{env, fs};
 use cbindgen::{Builder, Config};
 
 /// In the order in which the header shows what is in them.
-const SOURCES: [&str; 11] =
-    ["abi", "status", "str", "text", "error", "result", "call", "slot", "run", "secrets", "version"];
+const SOURCES: [&str; 12] =
+    ["abi", "status", "str", "text", "error", "result", "call", "slot", "run", "journal", "secrets", "version"];
 
 fn header() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -27,6 +27,7 @@ static void null_is_nothing_to_free(void) {
     verifi_call_free(NULL);
     verifi_result_free(NULL);
     verifi_text_free(NULL);
+    verifi_journal_free(NULL);
     verifi_error_free(NULL);
     verifi_call_cancel(NULL);
 }
@@ -66,6 +67,8 @@ static void null_where_an_object_is_needed_is_told(void) {
     EXPECT(was(error, VERIFI_NULL_ARGUMENT, "slot: is NULL"));
     EXPECT(verifi_result_to_json(NULL, &text, &error) == VERIFI_NULL_ARGUMENT);
     EXPECT(was(error, VERIFI_NULL_ARGUMENT, "result: is NULL"));
+    EXPECT(verifi_journal_next(NULL, &text, &error) == VERIFI_NULL_ARGUMENT);
+    EXPECT(was(error, VERIFI_NULL_ARGUMENT, "journal: is NULL"));
     EXPECT(text == NULL && slot == NULL);
 }
 
@@ -89,6 +92,12 @@ static void null_where_an_output_is_needed_is_told(void) {
     EXPECT(verifi_result_to_json(result, NULL, NULL) == VERIFI_NULL_ARGUMENT);
     EXPECT(verifi_secrets_redact(none, NULL, 0, NULL, NULL) == VERIFI_NULL_ARGUMENT);
     EXPECT(verifi_secrets_collect(none, NULL, NULL) == VERIFI_NULL_ARGUMENT);
+    EXPECT(verifi_journal_verify(none, NULL, NULL) == VERIFI_NULL_ARGUMENT);
+    EXPECT(verifi_journal_open(none, NULL, NULL) == VERIFI_NULL_ARGUMENT);
+    verifi_journal *journal = NULL;
+    EXPECT(verifi_journal_open(verifi_str_of("/dev/null"), &journal, NULL) == VERIFI_OK);
+    EXPECT(verifi_journal_next(journal, NULL, NULL) == VERIFI_NULL_ARGUMENT);
+    verifi_journal_free(journal);
     verifi_result_free(result);
     verifi_slot_free(slot);
     verifi_run_free(run);
@@ -119,6 +128,7 @@ static void texts_that_are_none_are_told(void) {
         verifi_run *other = NULL;
         verifi_slot *slot = NULL;
         verifi_text *text = NULL;
+        verifi_journal *journal = NULL;
         EXPECT(verifi_run_open(bad[i], none, &other, &error) == VERIFI_INVALID_UTF8);
         EXPECT(was(error, VERIFI_INVALID_UTF8, "manifest: is not UTF-8"));
         EXPECT(verifi_run_open(none, bad[i], &other, &error) == VERIFI_INVALID_UTF8);
@@ -128,7 +138,10 @@ static void texts_that_are_none_are_told(void) {
         EXPECT(verifi_secrets_redact(bad[i], NULL, 0, &text, NULL) == VERIFI_INVALID_UTF8);
         EXPECT(verifi_secrets_redact(none, &bad[i], 1, &text, NULL) == VERIFI_INVALID_UTF8);
         EXPECT(verifi_secrets_collect(bad[i], &text, NULL) == VERIFI_INVALID_UTF8);
-        EXPECT(other == NULL && slot == NULL && text == NULL);
+        EXPECT(verifi_journal_verify(bad[i], &text, NULL) == VERIFI_INVALID_UTF8);
+        EXPECT(verifi_journal_open(bad[i], &journal, &error) == VERIFI_INVALID_UTF8);
+        EXPECT(was(error, VERIFI_INVALID_UTF8, "path: is not UTF-8"));
+        EXPECT(other == NULL && slot == NULL && text == NULL && journal == NULL);
     }
     verifi_run_free(run);
 }

@@ -12,13 +12,15 @@ SOURCES = ROOT / "tests" / "c"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 OUT = TARGET / "c"
 PREFIX = OUT / "prefix"
+# The release build, for programs that are slow already.
+FAST = OUT / "lib-release"
 
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 CC = ["cc", "-std=c11", "-D_GNU_SOURCE", "-g", *STRICT, "-pthread", f"-I{ROOT / 'include'}"]
 NATIVE = ["-lm", "-ldl", "-lrt", "-lutil"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--fair-sched=yes", "--leak-check=full"]
-VALGRIND += ["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
+VALGRIND += ["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite", f"--suppressions={SOURCES / 'ring.supp'}"]
 
 # How much slower than usual a program may be there.
 PATIENCE = {"plain": 1, "sanitized": 2, "valgrind": 10}
@@ -31,6 +33,14 @@ def run(command, **options):
     return done.stdout
 
 
+def link(folder, profile):
+    """The shared library under the names by which it is built against and loaded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("libverifi.so", "libverifi.so.1"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(TARGET / profile / "libverifi.so")
+
+
 def sources(name):
     more = {"driver": "fields.c", "faulty": None}.get(name, "check.c")
     return [SOURCES / f"{name}.c"] + ([SOURCES / more] if more else [])
@@ -40,13 +50,11 @@ def build_all():
     """The programs: with the shared library, and sanitized with the static one."""
     run(["cargo", "build", "--locked", "-p", "verifi-ffi", "-p", "verifi-tests"], cwd=ROOT)
     libraries = OUT / "lib"
-    libraries.mkdir(parents=True, exist_ok=True)
-    for link in ("libverifi.so", "libverifi.so.1"):
-        (libraries / link).unlink(missing_ok=True)
-        (libraries / link).symlink_to(TARGET / "debug" / "libverifi.so")
-    for name in ("driver", "misuse", "threads", "faulty"):
-        link = [f"-L{libraries}", "-lverifi", f"-Wl,-rpath,{libraries}"]
-        run([*CC, *sources(name), *link, "-o", OUT / name])
+    link(libraries, "debug")
+    link(FAST, "release")
+    for name in ("driver", "misuse", "threads", "journal", "faulty"):
+        shared = [f"-L{libraries}", "-lverifi", f"-Wl,-rpath,{libraries}"]
+        run([*CC, *sources(name), *shared, "-o", OUT / name])
         if sanitizers():
             run([*CC, *SANITIZE, *sources(name), TARGET / "debug" / "libverifi.a", *NATIVE, "-o", OUT / f"{name}-sanitized"])
 
@@ -75,6 +83,7 @@ def environment(way, server=""):
         **os.environ,
         "VERIFI_TEST_SERVER": server,
         "VERIFI_TEST_PATIENCE": str(PATIENCE[way]),
+        "LD_LIBRARY_PATH": str(FAST) if way == "valgrind" else "",
         "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:exitcode=98",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }

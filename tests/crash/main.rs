@@ -1,7 +1,7 @@
 //! Harnesses that are killed at a random instant: whatever a server has seen, the journal shows.
 //!
-//! `CRASH_KILLS` is how often each harness is killed (10 unless set). `CRASH_HARNESSES` names more harnesses, one a line:
-//! a command that takes the arguments of `harness.rs`, such as `python3 tests/crash/harness.py`.
+//! `CRASH_KILLS` is how often each harness is killed (10 unless set). `CRASH_HARNESSES` names others in place of the Rust
+//! one, separated by `;`: commands that take the arguments of `harness.rs`, such as `python3 tests/crash/harness.py`.
 
 #[path = "../rust/journal/common.rs"]
 #[allow(dead_code, reason = "shared with the tests of the journal")]
@@ -32,9 +32,8 @@ const KILLS_OF_ONE_JOURNAL: usize = 5;
 #[test]
 fn whatever_a_server_has_seen_is_in_the_journal_of_a_harness_that_was_killed() {
     let kills = env::var("CRASH_KILLS").ok().map_or(10, |kills| kills.parse().unwrap());
-    let more = env::var("CRASH_HARNESSES").unwrap_or_default();
-    let own = env!("CARGO_BIN_EXE_crash-harness");
-    for harness in [own].into_iter().chain(more.lines().filter(|line| !line.trim().is_empty())) {
+    let harnesses = env::var("CRASH_HARNESSES").unwrap_or_else(|_| env!("CARGO_BIN_EXE_crash-harness").to_owned());
+    for harness in harnesses.split(';') {
         let seed = fastrand::u64(..);
         println!("{kills} times {harness}, seed {seed}");
         fastrand::seed(seed);

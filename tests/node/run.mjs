@@ -19,7 +19,7 @@ const NODES = {
   'Node 24': join(HERE, 'node_modules', 'node-24', 'bin', 'node'),
 };
 
-const COMMANDS = { test, soak, bench, demo, install: installHere, pack: () => pack().length > 0 };
+const COMMANDS = { test, soak, bench, crash, demo, install: installHere, pack: () => pack().length > 0 };
 
 function main() {
   const command = COMMANDS[process.argv[2]];
@@ -64,6 +64,16 @@ function bench() {
   const released = (name) => join(ROOT, 'target', 'release', name);
   const programs = { VERIFI_SERVER: released('scripted-server'), VERIFI_SEQUENTIAL: released('sequential') };
   return inFolder((folder) => run(process.execPath, ['bench.mjs', '--check'], folder, programs));
+}
+
+/** The crash test of the journal, with a harness of Node's. */
+function crash() {
+  return inFolder((folder) => {
+    cpSync(join(ROOT, 'tests', 'crash', 'harness.mjs'), join(folder, 'crash-harness.mjs'));
+    const harness = `${process.execPath} ${join(folder, 'crash-harness.mjs')}`;
+    const test = ['test', '--locked', '--package', 'verifi-tests', '--test', 'crash', '--', '--nocapture'];
+    return run('cargo', test, ROOT, { CRASH_HARNESSES: harness });
+  });
 }
 
 function demo() {

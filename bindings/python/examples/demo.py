@@ -1,70 +1,78 @@
-"""`make demo-python`: the sweep on two servers of which the first one dies in the middle.
+"""`make demo-python`: the sweep on two servers of which the first one is killed half way.
 
-    python demo.py PROGRAM...   PROGRAM serves the demo's tools, says where as a line, and ends with its input
+    python demo.py PROGRAM...   PROGRAM has the demo's servers: it says where they are as a line of JSON, kills the
+                                first one when it is told to, and ends with its input
 """
 
 import asyncio
+import json
 import subprocess
 import sys
-from collections.abc import Sequence
 
 import verifi
-from sweep import show, sweep, sweep_async
+from sweep import Output, show, sweep, sweep_async
 
-SECRET = "sct-9f27c41be05d83aa"
+WITH_SECRET = ("cat target.conf", "openssl base64 -A -in target.conf")
 
 
-class Server:
-    """A server of the demo, as a process."""
+class Servers:
+    """The demo's servers, as a process."""
 
-    def __init__(self, program: Sequence[str]) -> None:
+    def __init__(self, *program: str) -> None:
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        places = json.loads(self.answer())
+        self.primary: str = places["primary"]
+        self.fallback: str = places["fallback"]
+        self.secret: str = places["secret"]
+
+    def answer(self) -> str:
         assert self.process.stdout is not None
-        self.endpoint = self.process.stdout.readline().strip()
+        return self.process.stdout.readline()
+
+    def kill_primary(self) -> None:
+        assert self.process.stdin is not None
+        print("kill", file=self.process.stdin, flush=True)
+        self.answer()
 
     def end(self) -> None:
-        """As a crash would: its connections are cut."""
-        if self.process.poll() is None:
-            self.process.communicate()
+        self.process.communicate()
 
 
-def title(text: str) -> None:
-    print(f"\n{text}")
-
-
-def demo(primary: Server, fallback: Server) -> None:
-    manifest = {
-        "runId": "sweep-1",
-        "slotFills": {"kali": {"endpoint": primary.endpoint, "fallback": fallback.endpoint}},
-    }
-    with verifi.Run(manifest, secrets=[SECRET]) as run:
-        title(f"run {run.id} on kali: {primary.endpoint}, else {fallback.endpoint}")
+def demo(servers: Servers) -> None:
+    slot = {"endpoint": servers.primary, "fallback": servers.fallback}
+    with verifi.Run({"runId": "sweep-1", "slotFills": {"kali": slot}}, secrets=[servers.secret]) as run:
+        print(f"run {run.id} on kali: {servers.primary}, else {servers.fallback}")
         outputs = sweep(run)
-        outputs += sweep(run, ["cat target.conf", "openssl base64 -A -in target.conf"])
-        title("the first server goes away; what follows is awaited, all at once")
-        primary.end()
-        outputs += asyncio.run(sweep_async(run))
+        outputs += sweep(run, WITH_SECRET)
         show(outputs)
+        print("\nthe first server is killed; what follows is awaited, all at once")
+        servers.kill_primary()
+        awaited = asyncio.run(sweep_async(run))
+        show(awaited)
+    check(run, servers, outputs + awaited)
+
+
+def check(run: verifi.Run, servers: Servers, outputs: list[Output]) -> None:
+    """The demo is a check, too."""
     events, ledger = run.events(), run.ledger()
     failovers = [event for event in events if event["kind"] == "mcp.fallback_used"]
     attempts = [event for event in events if event["kind"] == "call_finished"]
-    title(f"{ledger['toolCalls']} calls, {ledger['failures']} failures, {ledger['evidenceBytes']} bytes of evidence")
+    print(f"\n{ledger['toolCalls']} calls, {ledger['failures']} failures, {ledger['evidenceBytes']} bytes of evidence")
     for event in failovers:
         print(f"failover: {event['endpoint']} -> {event['fallback']}: {event['error']}")
-    # The demo is a check, too.
+    shown = json.dumps([outputs, events])
     assert len(failovers) == 1, "the failover was not announced once"
     assert ledger["toolCalls"] == len(attempts), "the ledger does not add up"
-    assert "[REDACTED]" in str(outputs) and SECRET not in str((outputs, events)), "the secret was not scrubbed"
+    assert "[REDACTED]" in shown and servers.secret not in shown, "the secret was not scrubbed"
     assert any(output.ok for output in outputs[-5:]), "the fallback did not answer"
 
 
 def main(*program: str) -> None:
-    servers = [Server(program), Server(program)]
+    servers = Servers(*program)
     try:
-        demo(*servers)
+        demo(servers)
     finally:
-        for server in servers:
-            server.end()
+        servers.end()
 
 
 if __name__ == "__main__":

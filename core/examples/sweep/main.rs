@@ -1,7 +1,7 @@
 //! A sweep as a harness writes it, on two embedded MCP servers: `make demo`.
 //!
 //! The servers really run what they are asked to. In the middle the first one is killed, and the run goes on with the
-//! second. Nothing here needs a network. `sweep serve` is such a server alone.
+//! second. Nothing here needs a network.
 
 #[path = "../../src/bin/verifi/screen.rs"]
 mod screen;
@@ -30,10 +30,6 @@ const VARIABLE: &str = "SCANNER_TOKEN";
 const SECRET: &str = "sct-9f27c41be05d83aa";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    if env::args().nth(1).as_deref() == Some("serve") {
-        serve()?;
-        return Ok(ExitCode::SUCCESS);
-    }
     if env::var_os(VARIABLE).is_none_or(|value| value != SECRET) {
         let status = Command::new(env::current_exe()?).args(env::args().skip(1)).env(VARIABLE, SECRET).status()?;
         return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -44,13 +40,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         _ => sweep(&workspace.path, &Screen::new())?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Is a server for the demos in other languages: says where it is, and ends when its input does, as a crash would.
-fn serve() -> io::Result<()> {
-    let workspace = Workspace::create()?;
-    println!("{}", Server::start(&workspace.path)?.endpoint());
-    io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
 fn sweep(workspace: &Path, screen: &Screen) -> Result<(), Box<dyn Error>> {

@@ -267,7 +267,8 @@ impl Server {
                 return self.refused(session, scope, response);
             }
             let wait = retry_after(&response.headers);
-            let left = scope.remaining().map_err(|stop| Problem::Failed(Failure::Stopped { stop, sent: true }))?;
+            // A request that has to wait was not taken up.
+            let left = scope.remaining().map_err(|stop| Problem::Failed(Failure::stopped(stop)))?;
             if waits == WAITS || wait >= left {
                 let failure = http_failure(scope, response);
                 let told =
@@ -276,7 +277,7 @@ impl Server {
             }
             response.finish();
             waits += 1;
-            scope.sleep(wait).map_err(|stop| Problem::Failed(Failure::Stopped { stop, sent: false }))?;
+            scope.sleep(wait).map_err(|stop| Problem::Failed(Failure::stopped(stop)))?;
         }
     }
 

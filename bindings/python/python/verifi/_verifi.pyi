@@ -3,6 +3,26 @@ from typing import Any, Final, TypeVar, final
 
 from ._types import Outcome, Progress, Server
 
+__all__ = [
+    "Call",
+    "JournalReader",
+    "Redactor",
+    "Run",
+    "SDK_VERSION",
+    "Slot",
+    "Subscription",
+    "ToolResult",
+    "VERSION",
+    "close_all",
+    "collect_run_secrets",
+    "forked",
+    "redact",
+    "report",
+    "restore_result",
+    "shut",
+    "verify_journal",
+]
+
 SDK_VERSION: Final[str]
 VERSION: Final[str]
 

@@ -75,6 +75,33 @@ pub fn verify_journal(path: impl AsRef<Path>) -> Result<Verification, Error> {
 /// Opens a journal to read its events, each of which is checked before it is given. Memory does not grow with the file.
 /// A journal that is being written may be read, too.
 ///
+/// # The file
+///
+/// Each event is one line: the event as JSON, in UTF-8, with up to three members more, in this order, and a line feed.
+///
+/// ```text
+/// {"seq":7,"ts":"2026-12-02T01:02:03.004Z","runId":"r1","kind":"log","message":"hi","prev":"5f…","hash":"c0…"}
+/// ```
+///
+/// - `missing`: how many events before this one are not in the file. Absent when there are none, which is the rule.
+/// - `prev`: the `hash` of the line before; 64 zeros in the first line.
+/// - `hash`: the SHA-256 of all bytes of this line that come before `,"hash":"`, `prev` among them.
+///
+/// Hashes are in lower-case hexadecimal. `seq` is that of the line before, plus 1, plus `missing`; `runId` is the same in
+/// all lines. So any language can check a journal; in Python:
+///
+/// ```python
+/// prev = "0" * 64
+/// for line in open("run.jsonl", "rb"):
+///     body, _, _ = line.rpartition(b',"hash":"')
+///     entry = json.loads(line)
+///     assert entry["prev"] == prev and entry["hash"] == hashlib.sha256(body).hexdigest()
+///     prev = entry["hash"]
+/// ```
+///
+/// A line that is whole is never changed. What the chain cannot show is that whole lines are gone at the end: who must
+/// know that keeps the last `hash` elsewhere ([`Verification::head`]).
+///
 /// # Errors
 ///
 /// [`ErrorKind::Journal`](crate::ErrorKind::Journal) when the file cannot be opened.

@@ -40,11 +40,17 @@ fn scale(run: &Gathered) -> Scale {
 fn axis(run: &Gathered, scale: &Scale, html: &mut String) {
     let origin = run.span.0.unix_millis() as f64;
     let _ = write!(html, "<div class='row axis'><div class=who>since the beginning</div><div class=track>");
+    let mut last = String::new();
     for (number, tick) in scale.ticks().into_iter().enumerate() {
-        let minor = if number % 2 == 1 { " class=minor" } else { "" };
         let at = scale.at(origin + tick);
         let label = if tick == 0.0 { "0".to_owned() } else { Millis(tick).to_string().replace(".0", "") };
+        // After a long pause seconds no longer show; and beyond the edge there is no room.
+        if label == last || at > 95.0 {
+            continue;
+        }
+        let minor = if number % 2 == 1 { " class=minor" } else { "" };
         let _ = write!(html, "<i{minor} style='left:{at:.2}%'><span>{label}</span></i>");
+        last = label;
     }
     let _ = write!(html, "</div></div>");
 }
