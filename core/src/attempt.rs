@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::{Scope, Stop};
-use crate::mcp::{BodyHead, Failure, Reply, Server, ToolCall, flatten, rpc_error_text};
+use crate::mcp::{BodyHead, Failure, Note, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
 use crate::redact::{Redactor, Scrubbed};
 use crate::result::{Raw, ToolResult};
@@ -58,6 +58,7 @@ pub(crate) fn attempt(
         Err(_) => Attempt::failed(&Failure::internal(), server.shown(), scope, redactor),
     };
     let finished = draft(EventKind::CallFinished).call(id).outcome(attempt.outcome).latency(started.elapsed());
+    let finished = finished.protocol_version(server.revision().map(|revision| revision.as_str()));
     let finished = match attempt.outcome {
         Outcome::Ok | Outcome::ToolError | Outcome::Refused => finished.evidence_bytes(attempt.text.len() as u64),
         _ => finished,
@@ -66,7 +67,23 @@ pub(crate) fn attempt(
         Some(error) => finished.error(error),
         None => finished,
     });
+    tell_notes(timeline, redactor, slot, *role, server);
     attempt
+}
+
+/// What the server's list of tools gave cause to say.
+pub(crate) fn tell_notes(
+    timeline: &Timeline,
+    redactor: &Redactor,
+    slot: &Arc<str>,
+    role: ServerRole,
+    server: &Arc<Server>,
+) {
+    for Note { tool, reason } in server.catalog.take_notes() {
+        let tool: Arc<str> = redactor.scrub_str(&tool).into();
+        let line = redactor.scrub(format!("{}: the tool is left out: {reason}", server.shown())).text;
+        timeline.record(Draft::new(EventKind::Log).slot(slot).tool(&tool).server(role, server.shown()).message(&line));
+    }
 }
 
 impl Attempt {
@@ -100,7 +117,9 @@ impl Attempt {
         let Told { outcome, error, redactions } = tell(failure, endpoint, scope, redactor);
         let (may_have_run, is_answer) = match failure {
             Failure::Stopped { sent, .. } | Failure::Unreachable { sent, .. } => (*sent, false),
-            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } => (true, true),
+            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } | Failure::InputRequired { .. } => {
+                (true, true)
+            }
         };
         Attempt {
             outcome,
@@ -134,6 +153,7 @@ pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &
         Failure::TooLarge { limit } => {
             (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"))
         }
+        Failure::InputRequired { reason } => (Outcome::Rejected, reason.clone()),
     };
     let Scrubbed { text: error, redactions, .. } = redactor.scrub(format!("{endpoint}: {what}"));
     match failure {

@@ -89,6 +89,7 @@ pub(crate) enum Start {
 pub(crate) struct Background {
     pool: Mutex<Option<Arc<Pool>>>,
     chores: CancelToken,
+    companions: CancelToken,
     has_ended: AtomicBool,
 }
 
@@ -121,6 +122,21 @@ impl Background {
         });
     }
 
+    /// Does `work` until the run is closed or the scope that it gives is stopped.
+    pub(crate) fn accompany(&self, work: impl FnOnce(&Arc<Scope>) + Send + 'static) -> Arc<Scope> {
+        const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
+        let scope = Scope::new(FOR_EVER);
+        let attachment = self.companions.attach(&scope);
+        let given = scope.clone();
+        self.spawn(&scope.clone(), move |start| {
+            if matches!(start, Start::Go) {
+                work(&scope);
+            }
+            drop(attachment);
+        });
+        given
+    }
+
     /// Does `work` on a thread of the pool after `delay`, unless the pool has ended by then.
     pub(crate) fn after(&self, delay: Duration, work: impl FnOnce() + Send + 'static) {
         if let Ok(pool) = self.pool()
@@ -135,6 +151,7 @@ impl Background {
 
     /// Waits for the chores, stops those that are left, and lets the pool go.
     pub(crate) fn end(&self, limit: Duration) {
+        self.companions.stop_all(Stop::Closed);
         self.chores.wait_idle(limit);
         self.chores.stop_all(Stop::Closed);
         self.has_ended.store(true, Ordering::Relaxed);

@@ -196,10 +196,14 @@ impl Scope {
 
     /// Waits, unless the attempt is stopped or its time ends first.
     pub(crate) fn sleep(self: &Arc<Self>, duration: Duration) -> Result<(), Stop> {
-        let bell = Arc::new(Bell::default());
+        self.wait(&Arc::default(), duration)
+    }
+
+    /// Waits for the bell, `limit` at the most, unless the attempt is stopped or its time ends first.
+    pub(crate) fn wait(self: &Arc<Self>, bell: &Arc<Bell>, limit: Duration) -> Result<(), Stop> {
         let _entered = self.enter(bell.clone())?;
         let left = self.remaining()?;
-        bell.wait(duration.min(left));
+        bell.wait(limit.min(left));
         self.remaining().map(|_| ())
     }
 }
@@ -216,8 +220,9 @@ impl Drop for Entered {
     }
 }
 
+/// Wakes the one who waits for it; once rung, it wakes at once.
 #[derive(Default)]
-struct Bell {
+pub(crate) struct Bell {
     rung: Mutex<bool>,
     changed: Condvar,
 }

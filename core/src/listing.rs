@@ -61,7 +61,8 @@ impl Listing {
             match server.list(&bounded.scope) {
                 Ok(tools) => {
                     walk.answered(index);
-                    return Ok(tools.into_iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
+                    servers.tell_notes(index, &live.redactor);
+                    return Ok(tools.iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
                 }
                 // As in the SDK before: a refusal is an answer, but another server may still give the list.
                 Err(ListFailure::Refused(reason)) => {

@@ -3,6 +3,7 @@
 
 mod compare;
 mod driver;
+mod eras;
 mod place;
 mod run;
 mod scenario;

@@ -20,6 +20,7 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Post,
+    Get,
     Delete,
 }
 
@@ -102,6 +103,7 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
     }
     let answer = match request.method {
         Method::Post => head.method(http::Method::POST).body(request.body).map(|request| lane.agent.run(request)),
+        Method::Get => head.method(http::Method::GET).body(()).map(|request| lane.agent.run(request)),
         Method::Delete => head.method(http::Method::DELETE).body(()).map(|request| lane.agent.run(request)),
     };
     match answer.map_err(ureq::Error::from).and_then(|answer| answer) {

@@ -20,7 +20,7 @@ use crate::member::{Member, Object, Shape};
 use crate::options::{self, Replay};
 
 /// The revisions of MCP that verifi speaks, oldest first.
-pub(crate) const PROTOCOL_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const PROTOCOL_VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// How many servers a slot may have. Each level of nested fallbacks is one more, so this bounds the nesting too.
 const MAX_SERVERS: usize = 16;

@@ -116,6 +116,12 @@ impl RpcError {
     }
 }
 
+impl RpcError {
+    pub(super) fn has_code(&self, code: i64) -> bool {
+        self.code.as_ref().is_some_and(|text| text.trim_matches('"').parse() == Ok(code))
+    }
+}
+
 impl std::fmt::Display for RpcError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.code {
