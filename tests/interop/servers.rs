@@ -33,6 +33,12 @@ impl Case {
     fn new(tool: &'static str, arguments: Value, text: impl Into<String>) -> Case {
         Case { tool, arguments, text: text.into() }
     }
+
+    /// With a label by which the server remembers it.
+    pub fn labelled(mut self, label: &str) -> Case {
+        self.arguments["label"] = label.into();
+        self
+    }
 }
 
 impl Server {
@@ -123,6 +129,11 @@ impl Server {
         matches!(self, Server::RustSdk | Server::TypeScript2 | Server::TypeScript2Strict)
     }
 
+    /// Whether it asks a client that has not said that it can be asked.
+    pub fn asks_who_cannot_answer(self) -> bool {
+        !matches!(self, Server::TypeScript1 | Server::TypeScript2)
+    }
+
     /// A tool that gives a PNG among its content; the text is left out.
     pub fn picture(self) -> Case {
         let tool = match self {
@@ -140,6 +151,25 @@ impl Server {
                 Case::new("get-resource-reference", arguments, "Resource 1: This is a plaintext resource")
             }
             _ => Case::new("report", json!({}), "port 443 open"),
+        }
+    }
+
+    /// A tool whose parameters go into headers, too.
+    pub fn locate(self, region: &str, depth: i64) -> Case {
+        Case::new("locate", json!({"region": region, "depth": depth}), format!("{depth} {region}"))
+    }
+
+    /// A tool that waits until the slow call with the label was cancelled.
+    pub fn stopped(self, label: &str) -> Case {
+        Case::new("stopped", json!({"label": label}), label)
+    }
+
+    /// A slow call whose stream the server resumes. The everything server does so only when the call has ended by then,
+    /// half a second after the end of the stream, and the Rust SDK only when it has not, after the three that it asks for.
+    pub fn slow_and_resumable(self) -> Case {
+        match self {
+            Server::Everything => self.slow(3),
+            _ => self.slow(45),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::sent::Sent;
 use crate::servers::Server;
 
 /// What is tested: a server and what the manifest says of it.
@@ -20,10 +21,12 @@ enum Era {
     Session,
     /// By a handshake; the server keeps nothing of it.
     Handshake,
-    /// By a handshake that the server refuses: it is of 2026-07-28.
-    Found,
-    /// As the manifest says, without a handshake.
+    /// By a handshake, after the server has refused a request without one.
+    Fallback,
+    /// Without one, as the manifest says.
     Modern,
+    /// Without one, after the server has refused it.
+    Found,
 }
 
 pub const MODERN: &str = "2026-07-28";
@@ -46,6 +49,11 @@ impl Target {
         Target { server, asked: Some(MODERN), era: Era::Modern }
     }
 
+    /// A manifest that says that the server is modern, which it is not.
+    pub const fn not_modern(server: Server) -> Target {
+        Target { server, asked: Some(MODERN), era: Era::Fallback }
+    }
+
     /// A manifest that says nothing, and a server that knows no handshake.
     pub const fn found_modern(server: Server) -> Target {
         Target { server, asked: None, era: Era::Found }
@@ -63,12 +71,22 @@ impl Target {
     pub fn version(self) -> &'static str {
         match self.era {
             Era::Session | Era::Handshake => self.asked.unwrap_or("2024-11-05"),
-            Era::Found | Era::Modern => MODERN,
+            Era::Fallback => "2025-11-25",
+            Era::Modern | Era::Found => MODERN,
         }
     }
 
     pub fn is_modern(self) -> bool {
         self.version() == MODERN
+    }
+
+    pub fn has_session(self) -> bool {
+        matches!(self.era, Era::Session | Era::Fallback)
+    }
+
+    /// Whether the server ends a call that is cancelled, and keeps a record of it.
+    pub fn sees_cancellation(self) -> bool {
+        self.server != Server::Everything && self.era != Era::Handshake
     }
 
     /// How often verifi sends `initialize` to a server that stays where it is.
@@ -78,6 +96,36 @@ impl Target {
 
     /// The same when it was once started anew: only a session is lost with it.
     pub fn handshakes_with_a_restart(self) -> usize {
-        self.handshakes() + usize::from(self.era == Era::Session)
+        self.handshakes() + usize::from(self.has_session())
+    }
+
+    /// Checks all that was sent: each request is of the era, but for one that found it out, and of the session.
+    pub fn assert_fitting(self, sent: &[Sent]) {
+        sent.iter().for_each(Sent::assert_well_formed);
+        let finds_out = match self.era {
+            Era::Fallback => sent[0].is_modern(),
+            Era::Found => sent[0].rpc() == "initialize",
+            _ => true,
+        };
+        assert!(finds_out, "{:?}", sent[0]);
+        let of_era = &sent[usize::from(matches!(self.era, Era::Fallback | Era::Found))..];
+        assert!(of_era.iter().all(|sent| sent.is_modern() == self.is_modern()), "{sent:#?}");
+        if !self.is_modern() {
+            self.assert_one_session(of_era);
+        }
+    }
+
+    fn assert_one_session(self, sent: &[Sent]) {
+        let methods: Vec<&str> = sent.iter().map(Sent::rpc).collect();
+        assert_eq!(methods[..2], ["initialize", "notifications/initialized"]);
+        assert_eq!(sent[0].body["params"]["protocolVersion"], self.version());
+        let id = sent[1].header("mcp-session-id");
+        assert_eq!(id.is_some_and(|id| !id.is_empty()), self.has_session());
+        let version = Some(self.version()).filter(|version| *version >= "2025-06-18");
+        for sent in &sent[1..] {
+            assert_ne!(sent.rpc(), "initialize");
+            let carried = (sent.header("mcp-session-id"), sent.header("mcp-protocol-version"));
+            assert_eq!(carried, (id, version), "{sent:?}");
+        }
     }
 }

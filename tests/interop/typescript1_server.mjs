@@ -4,23 +4,31 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { addTools } from './typescript_tools.mjs';
+import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
+import { addTools, NAME_FORM } from './typescript_tools.mjs';
 
 const sessions = new Map();
 
-async function progress({ _meta, sendNotification }, report) {
-  const params = { progressToken: _meta?.progressToken, ...report };
-  if (params.progressToken !== undefined) await sendNotification({ method: 'notifications/progress', params });
-}
+const sdk = {
+  async progress({ _meta, sendNotification }, report) {
+    const params = { progressToken: _meta?.progressToken, ...report };
+    if (params.progressToken !== undefined) await sendNotification({ method: 'notifications/progress', params });
+  },
+  signal: ({ signal }) => signal,
+  async ask({ requestId }, server) {
+    return { answer: await server.server.elicitInput(NAME_FORM, { relatedRequestId: requestId }) };
+  },
+};
 
 async function openSession() {
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
+    eventStore: new InMemoryEventStore(),
     onsessioninitialized: (id) => sessions.set(id, transport),
     onsessionclosed: (id) => sessions.delete(id),
   });
   const server = new McpServer({ name: 'verifi-interop', version: '1.0.0' });
-  addTools(server, progress);
+  addTools(server, sdk);
   await server.connect(transport);
   return transport;
 }

@@ -3,20 +3,32 @@
 
 import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { addTools } from './typescript_tools.mjs';
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { addTools, NAME_FORM } from './typescript_tools.mjs';
 
 const [port, legacy] = process.argv.slice(2);
 
-async function progress({ mcpReq }, report) {
-  const params = { progressToken: mcpReq._meta?.progressToken, ...report };
-  if (params.progressToken !== undefined) await mcpReq.notify({ method: 'notifications/progress', params });
-}
+// What a client must give back as it is.
+const STATE = '{"round": 1} \u{1f511}\n\t.';
+
+const sdk = {
+  async progress({ mcpReq }, report) {
+    const params = { progressToken: mcpReq._meta?.progressToken, ...report };
+    if (params.progressToken !== undefined) await mcpReq.notify({ method: 'notifications/progress', params });
+  },
+  signal: ({ mcpReq }) => mcpReq.signal,
+  async ask({ mcpReq }) {
+    const answer = mcpReq.inputResponses?.name;
+    if (!answer) return { ask: inputRequired({ inputRequests: { name: inputRequired.elicit(NAME_FORM) }, requestState: STATE }) };
+    if (mcpReq.requestState() !== STATE) throw new Error('another state');
+    return { answer };
+  },
+};
 
 const handler = createMcpHandler(
   () => {
     const server = new McpServer({ name: 'verifi-interop', version: '1.0.0' });
-    addTools(server, progress);
+    addTools(server, sdk);
     return server;
   },
   { legacy },
