@@ -39,7 +39,10 @@ export interface SlotServer {
    * must be set. The values are secrets, and scrubbed. The protocol's own headers cannot be set.
    */
   headers?: Record<string, string>;
-  /** The MCP revision to start with, in place of `2024-11-05`. */
+  /**
+   * The MCP revision to ask for, in place of `2024-11-05`. `2026-07-28` knows no handshake: the server is spoken to in it
+   * at once.
+   */
   protocolVersion?: string;
   [other: string]: unknown;
 }
@@ -225,7 +228,7 @@ export interface ServerHealth {
   since?: string;
   /** Why it is dead. */
   reason?: string;
-  /** The MCP revision that was agreed on. */
+  /** The MCP revision that was agreed on, or that the server has shown to speak. */
   protocolVersion?: string;
 }
 
@@ -282,8 +285,10 @@ export interface RunEvent {
   /** In milliseconds. */
   latencyMs?: number;
   evidenceBytes?: number;
+  /** Of `call_finished`: the revision of MCP that the call was made in. */
+  protocolVersion?: string;
   error?: string;
-  /** Of `log`: the harness's line. */
+  /** Of `log`: the harness's line, or what verifi has to say of a server. */
   message?: string;
 }
 

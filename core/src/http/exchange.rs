@@ -243,6 +243,13 @@ impl Response {
         }
     }
 
+    /// Keeps the connection if the body was read to its end; else closes it.
+    pub(crate) fn finish_if_ended(self) {
+        if self.ended {
+            self.finish();
+        }
+    }
+
     pub(super) fn parked_for(&self) -> Duration {
         self.parked_at.map_or(Duration::ZERO, |since| since.elapsed())
     }

@@ -51,7 +51,12 @@ pub(super) fn read(
         if !seen.insert(header.clone()) {
             return Err(value.error("this header is there twice, in other letters"));
         }
-        pairs.push((header, read_value(&value, environment)?));
+        let read = read_value(&value, environment)?;
+        // RFC 9110, section 11.6.2: credentials are ASCII.
+        if header == http::header::AUTHORIZATION && !read.as_str().is_ascii() {
+            return Err(value.error("has a character beyond ASCII in its value"));
+        }
+        pairs.push((header, read));
     }
     Ok(pairs)
 }

@@ -123,7 +123,7 @@ impl Reader<'_> {
         match form {
             Form::Json => self.read_json(response, first, incoming),
             Form::Stream => self.read_stream(response, &first, incoming),
-            Form::Other => Err(self.unreadable(response, first)),
+            Form::Other => Err(unreadable(response, self.scope, first)),
         }
     }
 
@@ -159,6 +159,7 @@ impl Reader<'_> {
             false => stream.read(&mut response)?,
         };
         while let Some(failure) = ended {
+            response.finish_if_ended();
             response = resume.again(stream.parser.position(), stream.parser.has_news(), failure)?;
             stream.parser.reconnect();
             ended = stream.read(&mut response)?;
@@ -170,16 +171,17 @@ impl Reader<'_> {
     fn limit(&self) -> u64 {
         self.server.limits.max_response_bytes
     }
+}
 
-    fn unreadable(&self, response: Response, body: Vec<u8>) -> Failure {
-        let named = match response.headers.get(http::header::CONTENT_TYPE) {
-            Some(value) => format!("an answer of type {}", String::from_utf8_lossy(value.as_bytes())),
-            None => "an answer of no known type".into(),
-        };
-        let status = response.status;
-        let head = body_head(response, self.scope, body);
-        Failure::answered_with(format!("{named} ({status})"), head)
-    }
+/// The failure of an answer that is of no form which can be read.
+pub(super) fn unreadable(response: Response, scope: &Scope, body: Vec<u8>) -> Failure {
+    let named = match response.headers.get(http::header::CONTENT_TYPE) {
+        Some(value) => format!("an answer of type {}", String::from_utf8_lossy(value.as_bytes())),
+        None => "an answer of no known type".into(),
+    };
+    let status = response.status;
+    let head = body_head(response, scope, body);
+    Failure::answered_with(format!("{named} ({status})"), head)
 }
 
 /// A stream of events and what was found in it.

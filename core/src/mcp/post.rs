@@ -162,18 +162,47 @@ fn redirect(from: &Uri, response: &Response) -> Result<Uri, String> {
         return refused("only 307 and 308 keep a POST what it is");
     }
     let target = target.split('#').next().unwrap_or_default();
-    let parsed = if target.starts_with('/') && !target.starts_with("//") {
-        let mut parts = from.clone().into_parts();
-        parts.path_and_query = target.parse().ok();
-        Uri::from_parts(parts).ok()
-    } else {
-        target.parse::<Uri>().ok()
-    };
+    let parsed = resolved(from, target);
     match parsed {
         Some(uri) if origin(&uri).is_some() && origin(&uri) == origin(from) => Ok(uri),
         Some(_) => refused("it leaves the origin"),
         None => refused("not a URL"),
     }
+}
+
+/// A target as RFC 3986, section 5.2, has it: a whole URL, or the parts of one that differ.
+fn resolved(from: &Uri, target: &str) -> Option<Uri> {
+    let (scheme, authority) = (from.scheme_str()?, from.authority()?);
+    let has_scheme = target.find(':').is_some_and(|colon| !target[..colon].contains(['/', '?']));
+    if has_scheme {
+        return target.parse().ok();
+    }
+    if target.starts_with("//") {
+        return format!("{scheme}:{target}").parse().ok();
+    }
+    let folder = from.path().rfind('/').map_or("/", |end| &from.path()[..=end]);
+    let target = match target.as_bytes().first() {
+        Some(b'/') => target.to_string(),
+        Some(b'?') | None => format!("{}{target}", from.path()),
+        Some(_) => format!("{folder}{target}"),
+    };
+    let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
+    format!("{scheme}://{authority}{}{query}", without_dots(path)).parse().ok()
+}
+
+/// The path without `.` and `..` (RFC 3986, section 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut segments = Vec::new();
+    let ends_in_dots = matches!(path.rsplit('/').next(), Some("." | ".."));
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    let end = if ends_in_dots && !segments.is_empty() { "/" } else { "" };
+    format!("/{}{end}", segments.join("/"))
 }
 
 /// The target of a redirect as an error shows it: without credentials, query and fragment, and not without end.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use super::answer;
+use super::answer::{Form, form, unreadable};
 use super::client::Server;
 use super::failure::Failure;
 use super::post::{Outgoing, http_failure};
@@ -50,7 +50,8 @@ impl<'a> Resume<'a> {
     /// Opens the stream again where it stands. `ended` is how it was broken off: the failure when it cannot be resumed.
     pub(super) fn again(&mut self, position: &Position, has_news: bool, ended: Failure) -> Result<Response, Failure> {
         let id = HeaderValue::from_bytes(&position.last_id).ok().filter(|id| !id.is_empty());
-        let Some(id) = id else { return Err(ended) };
+        // 2026-07-28 has no streams that can be resumed.
+        let Some(id) = id.filter(|_| !self.session.is_modern()) else { return Err(ended) };
         if has_news || self.opened.elapsed() >= LONG_ENOUGH {
             self.in_vain = 0;
         }
@@ -59,9 +60,12 @@ impl<'a> Resume<'a> {
             self.wait(position.retry.unwrap_or(USUAL_WAIT).max(SHORTEST_WAIT), &ended)?;
             self.in_vain += 1;
             match self.get(&id) {
-                Ok(response) if response.status.is_success() && is_stream(&response) => {
+                Ok(response) if response.status.is_success() => {
                     self.opened = Instant::now();
-                    return Ok(response);
+                    return match is_stream(&response) {
+                        true => Ok(response),
+                        false => Err(unreadable(response, self.scope, Vec::new()).because_of(&ended)),
+                    };
                 }
                 Ok(response) => {
                     let status = response.status;
@@ -81,9 +85,11 @@ impl<'a> Resume<'a> {
 
     /// The wait grows with each attempt that brought nothing.
     fn wait(&self, first: Duration, ended: &Failure) -> Result<(), Failure> {
+        /// A shorter wait is not worth giving up for: the call's time ends meanwhile.
+        const WORTH_GIVING_UP: Duration = Duration::from_secs(1);
         let grown = first.saturating_mul(1 << self.in_vain).min(LONGEST_WAIT.max(first));
         let stopped = |stop| Failure::Stopped { stop, sent: true };
-        if grown >= self.scope.remaining().map_err(stopped)? {
+        if grown >= WORTH_GIVING_UP.max(self.scope.remaining().map_err(stopped)?) {
             let told =
                 format!("the wait of {} ms before it can be resumed is longer than the call's time", grown.as_millis());
             return Err(ended.clone().explained(&told));
@@ -101,5 +107,5 @@ impl<'a> Resume<'a> {
 }
 
 pub(super) fn is_stream(response: &Response) -> bool {
-    answer::form(&response.headers).is_none_or(|form| form == answer::Form::Stream)
+    form(&response.headers).is_none_or(|form| form == Form::Stream)
 }
