@@ -37,9 +37,11 @@ function example({ properties = {}, required = [] }) {
   return Object.fromEntries(required.map((name) => [name, EXAMPLES[properties[name]?.type ?? 'string']]));
 }
 
+/** What the suite says of the scenario beside the server's URL. */
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+
 /** The calls of a scenario: those that its context names, else each tool that verifi lists. */
 function calls(definitions) {
-  const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
   if (context.toolCalls) return context.toolCalls;
   if (process.env.MCP_CONFORMANCE_SCENARIO === 'json-schema-2020-12-preservation') {
     const { inputSchema } = definitions.find(({ name }) => name === 'json_schema_2020_12_tool');
@@ -48,8 +50,26 @@ function calls(definitions) {
   return definitions.map(({ name, inputSchema }) => ({ name, arguments: example(inputSchema) }));
 }
 
+async function fetchJson(url) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
+  return answer.json();
+}
+
+/** What whoever provides a server writes into the manifest: where its tokens come from, and the client's credentials. */
+async function authorization(endpoint) {
+  const { client_id: clientId, client_secret: clientSecret } = context;
+  if (!clientSecret) return undefined;
+  const { origin, pathname } = new URL(endpoint);
+  const resource = await fetchJson(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  const [issuer] = resource.authorization_servers;
+  const { token_endpoint: tokenUrl } = await fetchJson(`${issuer}/.well-known/oauth-authorization-server`);
+  return { tokenUrl, clientId, clientSecret };
+}
+
 async function play(driver, endpoint) {
-  const fill = { endpoint, protocolVersion: process.env.MCP_CONFORMANCE_PROTOCOL_VERSION };
+  const auth = await authorization(endpoint);
+  const fill = { endpoint, auth, protocolVersion: process.env.MCP_CONFORMANCE_PROTOCOL_VERSION };
   const manifest = { runId: 'conformance', slotFills: { kali: fill } };
   await driver.command('open', JSON.stringify(manifest), JSON.stringify({ timeoutMs: 15000, elicitation: 'defaults' }));
   await driver.command('slot', 'kali');
