@@ -40,8 +40,8 @@ impl Lane {
     /// What the server says of how long it keeps the connection (`Keep-Alive: timeout=N`).
     pub(super) fn keep_for(&mut self, server: Option<Duration>) {
         self.keep = match server {
-            // The server's clock runs from its last byte, before ours; a second is taken off where there is one.
-            Some(limit) => limit.saturating_sub(Duration::from_secs(1)).min(LONGEST_IDLE),
+            // The server's clock runs from its last byte, before ours; a second is taken off, half of a short time.
+            Some(limit) => (limit - (limit / 2).min(Duration::from_secs(1))).min(LONGEST_IDLE),
             None => LONGEST_IDLE,
         };
     }

@@ -94,7 +94,11 @@ pub(super) fn of_modern(answer: Answer, is_sure: bool, with_handshake: Revision)
     };
     match error.code {
         HEADER_MISMATCH | MISSING_CAPABILITY => Sign::Right,
-        UNSUPPORTED_VERSION => error.choose(WITHOUT_HANDSHAKE).unwrap_or(old),
+        // Who refuses a revision and names it among its own is asked again, once.
+        UNSUPPORTED_VERSION if !error.supported.is_empty() => {
+            error.choose(WITHOUT_HANDSHAKE).unwrap_or(Sign::Other(WITHOUT_HANDSHAKE))
+        }
+        UNSUPPORTED_VERSION => old,
         METHOD_NOT_FOUND => Sign::None,
         // Codes that servers used for whatever they liked before 2026-07-28.
         -32019..=-32000 | INVALID_REQUEST if answer.status.is_client_error() && error.misses_handshake() => old,
