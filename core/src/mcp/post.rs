@@ -93,13 +93,13 @@ impl Server {
         for _ in 0..=REDIRECTS {
             let mut headers = session.headers();
             if outgoing.method != Method::Post {
-                headers.remove(header::CONTENT_TYPE);
+                Arc::make_mut(&mut headers).remove(header::CONTENT_TYPE);
             }
             if let Some(more) = outgoing.headers {
-                headers.extend(more.clone());
+                Arc::make_mut(&mut headers).extend(more.clone());
             }
             let Outgoing { method, body, resend, .. } = *outgoing;
-            let request = Request { method, uri: &uri, headers, body: body.as_bytes(), resend };
+            let request = Request { method, uri: &uri, headers: &headers, body: body.as_bytes(), resend };
             let response = self.http.send(scope, &request).map_err(Failure::from)?;
             if !response.status.is_redirection() || response.status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
