@@ -50,6 +50,8 @@ pub(crate) struct RunState {
     pub(crate) background: Arc<Background>,
     /// All calls under way.
     pub(crate) calls: CancelToken,
+    /// By slot, each made at its first use.
+    servers: Mutex<BTreeMap<Arc<str>, Arc<Servers>>>,
 }
 
 /// What a slot's handles have in common.
@@ -59,7 +61,6 @@ pub(crate) struct SlotShared {
     pub(crate) shown: Arc<str>,
     pub(crate) endpoint: String,
     replay: Option<Replay>,
-    servers: PerProcess<Mutex<Option<Arc<Servers>>>>,
 }
 
 impl RunShared {
@@ -77,8 +78,7 @@ impl RunShared {
             let name: Arc<str> = name.as_str().into();
             let endpoint = spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
             let shown = redactor.scrub_str(&name).into();
-            let servers = PerProcess::new();
-            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay, servers };
+            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay };
             (name, Arc::new(shared))
         });
         Ok(RunShared {
@@ -96,7 +96,8 @@ impl RunShared {
         self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn state(&self) -> &RunState {
+    /// Finding it is a system call: a call does so once.
+    pub(crate) fn state(&self) -> &Arc<RunState> {
         if let Some(state) = self.states.get() {
             return state;
         }
@@ -120,14 +121,15 @@ impl RunShared {
         let Some(state) = self.states.get() else { return };
         state.calls.stop_all(Stop::Closed);
         state.calls.wait_idle(ANSWER);
-        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+        let made: Vec<_> = state.servers.locked().values().cloned().collect();
+        for servers in &made {
             for server in servers.list.iter().filter(|server| server.has_session()) {
                 let server = server.clone();
                 state.background.chore(LIMIT, move |scope| server.close(scope));
             }
         }
         state.background.end(LIMIT - ANSWER);
-        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+        for servers in &made {
             servers.list.iter().for_each(|server| server.forget_secrets());
         }
         state.timeline.record(Draft::new(EventKind::RunFinished));
@@ -154,35 +156,32 @@ impl RunState {
 
     fn new(id: &Arc<str>, past: Past, journal: Option<Journal>) -> RunState {
         let timeline = Arc::new(Timeline::open(id, past, journal));
-        RunState { timeline, background: Arc::default(), calls: CancelToken::new() }
+        RunState { timeline, background: Arc::default(), calls: CancelToken::new(), servers: Mutex::default() }
     }
 }
 
 impl SlotShared {
-    /// The slot's servers in this process, made at first use; none when the run was closed before.
-    pub(crate) fn servers(&self, run: &RunShared) -> Option<Arc<Servers>> {
-        let mut made = self.servers.get_or_make(Mutex::default).locked();
-        if made.is_none() {
-            let live = run.live()?;
-            let state = run.state();
-            let around = Surroundings {
-                timeline: state.timeline.clone(),
-                background: state.background.clone(),
-                closing: state.calls.clone(),
-                limits: ServerLimits {
-                    max_response_bytes: run.options.max_response_bytes,
-                    elicitation: run.options.elicitation,
-                },
-                retry_primary_after: run.options.retry_primary_after,
-                secrets: live.secrets.clone(),
-            };
-            *made = Some(Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around));
+    /// The slot's servers, made at first use; none when the run was closed before.
+    pub(crate) fn servers(&self, run: &RunShared, state: &RunState) -> Option<Arc<Servers>> {
+        let mut made = state.servers.locked();
+        if let Some(servers) = made.get(&self.name) {
+            return Some(servers.clone());
         }
-        made.clone()
-    }
-
-    fn made(&self) -> Option<Arc<Servers>> {
-        self.servers.get()?.locked().clone()
+        let live = run.live()?;
+        let around = Surroundings {
+            timeline: state.timeline.clone(),
+            background: state.background.clone(),
+            closing: state.calls.clone(),
+            limits: ServerLimits {
+                max_response_bytes: run.options.max_response_bytes,
+                elicitation: run.options.elicitation,
+            },
+            retry_primary_after: run.options.retry_primary_after,
+            secrets: live.secrets.clone(),
+        };
+        let servers = Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around);
+        made.insert(self.name.clone(), servers.clone());
+        Some(servers)
     }
 
     pub(crate) fn replay(&self, run: &RunShared) -> Replay {

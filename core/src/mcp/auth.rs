@@ -43,18 +43,22 @@ pub(super) struct Authorization {
 impl Server {
     /// Sends a request with the server's authorization, if it has one. A 401 says that it was not run: it is sent again,
     /// once, with a token that is fetched anew.
-    pub(super) fn deliver(&self, scope: &Arc<Scope>, mut request: Request) -> Result<Response, Failure> {
-        let Some(authorization) = &self.authorization else { return Ok(self.http.send(scope, &request)?) };
+    pub(super) fn deliver(&self, scope: &Arc<Scope>, request: &Request) -> Result<Response, Failure> {
+        let Some(authorization) = &self.authorization else { return Ok(self.http.send(scope, request)?) };
         let token = authorization.token(scope)?;
-        request.headers.insert(header::AUTHORIZATION, token.header().clone());
-        let response = self.http.send(scope, &request)?;
+        let response = self.send_with(scope, request, &token)?;
         if response.status != StatusCode::UNAUTHORIZED || token.is_second(scope) {
             return Ok(response);
         }
         response.finish();
         let token = authorization.another(scope, &token)?;
-        request.headers.insert(header::AUTHORIZATION, token.header().clone());
-        Ok(self.http.send(scope, &request)?)
+        self.send_with(scope, request, &token)
+    }
+
+    fn send_with(&self, scope: &Arc<Scope>, request: &Request, token: &Token) -> Result<Response, Failure> {
+        let mut headers = request.headers.clone();
+        headers.insert(header::AUTHORIZATION, token.header().clone());
+        Ok(self.http.send(scope, &Request { headers: &headers, ..*request })?)
     }
 }
 
@@ -108,7 +112,7 @@ impl Authorization {
         let request = Request {
             method: Method::Post,
             uri: spec.token_url.uri(),
-            headers: headers(&spec),
+            headers: &headers(&spec),
             body: body.as_bytes(),
             resend: Resend::Unanswered,
         };

@@ -15,7 +15,7 @@ use super::session::{Revision, Session};
 use super::shared::Shared;
 use crate::background::Background;
 use crate::cancel::{Scope, Stop};
-use crate::http::{Client, Method, Request, Resend};
+use crate::http::{Client, Method, Request, Resend, add_standing_headers};
 use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
 use crate::options::Elicitation;
@@ -159,6 +159,7 @@ impl Server {
         // Both types, literally: a server answers 406 otherwise.
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        add_standing_headers(&mut headers, self.endpoint.uri());
         headers
     }
 
@@ -173,11 +174,12 @@ impl Server {
         let retired = std::mem::take(&mut *self.retired.locked());
         for session in made.iter().chain(&retired).filter(|session| session.has_id()) {
             let uri = self.endpoint.uri();
-            let mut headers = session.headers();
+            let mut headers = HeaderMap::clone(&session.headers());
             headers.remove(header::CONTENT_TYPE);
+            let headers = &headers;
             let request = Request { method: Method::Delete, uri, headers, body: b"", resend: Resend::Unanswered };
             // Best effort: the server may not know DELETE, or be gone.
-            if let Ok(response) = self.deliver(scope, request) {
+            if let Ok(response) = self.deliver(scope, &request) {
                 response.finish();
             }
         }

@@ -43,12 +43,12 @@ impl Server {
     fn shake_hands(self: &Arc<Self>, scope: &Arc<Scope>, asked: Revision) -> Result<Begun, Failure> {
         let session = Arc::new(Session::new(self.base_headers()));
         let id = self.next_id();
-        let params = format!(
-            r#"{{"protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":"{CLIENT_NAME}","version":"{SDK_VERSION}"}}}}"#,
+        let members = format!(
+            r#""protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":"{CLIENT_NAME}","version":"{SDK_VERSION}"}}"#,
             asked.as_str(),
             capabilities(self.limits.elicitation),
         );
-        let body = message::request(id, "initialize", &params);
+        let body = message::request(id, "initialize", &members);
         let (status, reply) = match self.post(&session, scope, &body).map_err(Problem::into_failure)? {
             Posted::Answer(response) => {
                 let status = response.status;

@@ -93,14 +93,14 @@ impl Server {
         for _ in 0..=REDIRECTS {
             let mut headers = session.headers();
             if outgoing.method != Method::Post {
-                headers.remove(header::CONTENT_TYPE);
+                Arc::make_mut(&mut headers).remove(header::CONTENT_TYPE);
             }
             if let Some(more) = outgoing.headers {
-                headers.extend(more.clone());
+                Arc::make_mut(&mut headers).extend(more.clone());
             }
             let Outgoing { method, body, resend, .. } = *outgoing;
-            let request = Request { method, uri: &uri, headers, body: body.as_bytes(), resend };
-            let response = self.deliver(scope, request)?;
+            let request = Request { method, uri: &uri, headers: &headers, body: body.as_bytes(), resend };
+            let response = self.deliver(scope, &request)?;
             if !response.status.is_redirection() || response.status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
             }
