@@ -1,4 +1,4 @@
-// Runs the official conformance suite against verifi: `run.mjs [--smoke] [--face NAME] [--scenario NAME] [--readme]`.
+// Runs the official conformance suite against verifi: `run.mjs [--face NAME] [--scenario NAME] [--readme]`.
 //
 // Every client scenario of both releases of the suite, at every revision that it offers for it, through every face; only
 // authorization and extensions are left out. No failure is expected. Prints a table, face by revision, then what failed
@@ -23,18 +23,15 @@ const FACES = {
 };
 // The latest release, and the one that knows 2026-07-28 too.
 const SUITES = ['conformance-latest', '@modelcontextprotocol/conformance'];
-const SMOKE = ['initialize', 'tools_call'];
 const AT_ONCE = 2;
 
 const { values: options } = parseArgs({
   options: {
-    smoke: { type: 'boolean' },
     readme: { type: 'boolean' },
     face: { type: 'string', multiple: true, default: Object.keys(FACES) },
     scenario: { type: 'string', multiple: true },
   },
 });
-const wanted = options.smoke ? SMOKE : options.scenario;
 
 /** Runs a suite's command line. */
 function conformance(suite, args, env = {}) {
@@ -50,7 +47,7 @@ async function scenarios(suite) {
     name,
     revisions: revisions.split(',').filter((revision) => revision !== 'extension'),
   }));
-  return listed.filter(({ name }) => !name.startsWith('auth/') && (!wanted || wanted.includes(name)));
+  return listed.filter(({ name }) => !name.startsWith('auth/') && (!options.scenario || options.scenario.includes(name)));
 }
 
 /** Plays one scenario; its `failure` is what the suite says of it. */
