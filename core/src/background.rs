@@ -112,21 +112,22 @@ impl Background {
 
     /// Does `work` within `limit`, and in any case before the run is closed.
     pub(crate) fn chore(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) {
-        let scope = Scope::new(limit);
-        let attachment = self.chores.attach(&scope);
-        self.spawn(&scope.clone(), move |start| {
-            if matches!(start, Start::Go) {
-                work(&scope);
-            }
-            drop(attachment);
-        });
+        self.tied_to(&self.chores, limit, work);
     }
 
-    /// Does `work` until the run is closed or the scope that it gives is stopped.
-    pub(crate) fn accompany(&self, work: impl FnOnce(&Arc<Scope>) + Send + 'static) -> Arc<Scope> {
-        const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
-        let scope = Scope::new(FOR_EVER);
-        let attachment = self.companions.attach(&scope);
+    /// Does `work` within `limit`, until the run is closed or the scope that it gives is stopped.
+    pub(crate) fn accompany(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) -> Arc<Scope> {
+        self.tied_to(&self.companions, limit, work)
+    }
+
+    fn tied_to(
+        &self,
+        token: &CancelToken,
+        limit: Duration,
+        work: impl FnOnce(&Arc<Scope>) + Send + 'static,
+    ) -> Arc<Scope> {
+        let scope = Scope::new(limit);
+        let attachment = token.attach(&scope);
         let given = scope.clone();
         self.spawn(&scope.clone(), move |start| {
             if matches!(start, Start::Go) {

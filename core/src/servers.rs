@@ -14,6 +14,7 @@ use crate::manifest::SlotSpec;
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
 use crate::redact::Redactor;
+use crate::run_secrets::RunSecrets;
 use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
 
 /// What verifi knows of one server of a slot.
@@ -59,13 +60,14 @@ pub(crate) struct Surroundings {
     pub(crate) closing: CancelToken,
     pub(crate) limits: ServerLimits,
     pub(crate) retry_primary_after: Option<Duration>,
+    pub(crate) secrets: Arc<RunSecrets>,
 }
 
 impl Servers {
     /// `slot` is scrubbed.
     pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
-        let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
-        let server = |spec| Server::new(spec, limits, background.clone());
+        let Surroundings { timeline, background, closing, limits, retry_primary_after, secrets } = around;
+        let server = |spec| Server::new(spec, limits, background.clone(), &secrets);
         Arc::new(Servers {
             slot: slot.clone(),
             list: spec.servers.iter().map(server).collect(),

@@ -4,6 +4,7 @@
 mod compare;
 mod driver;
 mod eras;
+mod folder;
 mod place;
 mod run;
 mod scenario;

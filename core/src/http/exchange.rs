@@ -5,9 +5,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use ureq::BodyReader;
-use ureq::http::{self, HeaderMap, StatusCode, Uri};
+use ureq::http::{self, HeaderMap, HeaderValue, StatusCode, Uri, header};
 
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lane, Lanes, USER_AGENT};
 use super::wire::Phase;
 use crate::cancel::{Scope, Stop};
 
@@ -36,9 +36,24 @@ pub(crate) enum Resend {
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) uri: &'a Uri,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a [u8],
     pub(crate) resend: Resend,
+}
+
+/// Adds what HTTP itself wants in every request to this server. ureq would make these anew each time.
+pub(crate) fn add_standing_headers(headers: &mut HeaderMap, uri: &Uri) {
+    let host = uri.host().unwrap_or_default();
+    let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    let host = match uri.port_u16() {
+        Some(port) if port != default => HeaderValue::try_from(format!("{host}:{port}")),
+        _ => HeaderValue::try_from(host),
+    };
+    if let Ok(host) = host {
+        headers.insert(header::HOST, host);
+    }
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT));
 }
 
 /// Why there is no answer, or no whole one.

@@ -38,7 +38,7 @@ impl<'a> Ask<'a> {
     }
 
     pub(super) fn call(call: &'a ToolCall<'a>, params: Arc<[Param]>) -> Ask<'a> {
-        let members = format!(r#""name":{},"arguments":{}"#, message::quoted(call.tool), call.arguments);
+        let members = [r#""name":"#, &message::quoted(call.tool), r#","arguments":"#, call.arguments].concat();
         Ask { call: Some(call), params, ..Ask::new("tools/call", members) }
     }
 
@@ -59,8 +59,8 @@ impl<'a> Ask<'a> {
     pub(super) fn in_session(&self, id: u64) -> String {
         let members = &self.members;
         match self.progress() {
-            Some(_) => message::request(id, self.method, &format!(r#"{{{members},"_meta":{{"progressToken":{id}}}}}"#)),
-            None => message::request(id, self.method, &format!("{{{members}}}")),
+            Some(_) => message::request(id, self.method, &format!(r#"{members},"_meta":{{"progressToken":{id}}}"#)),
+            None => message::request(id, self.method, members),
         }
     }
 
@@ -75,7 +75,7 @@ impl<'a> Ask<'a> {
         );
         let parts = [Some(self.members.as_str()), self.answers.as_deref(), Some(&meta)];
         let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        message::request(id, self.method, &format!("{{{}}}", parts.join(",")))
+        message::request(id, self.method, &parts.join(","))
     }
 
     /// The headers that repeat there what the text says (2026-07-28, `basic/transports/streamable-http`, "Request

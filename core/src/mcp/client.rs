@@ -6,19 +6,21 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::ask::Ask;
+use super::auth::Authorization;
 use super::catalog::Catalog;
 use super::era;
 use super::failure::Failure;
-use super::handshake::Handshake;
 use super::message::RpcError;
 use super::session::{Revision, Session};
+use super::shared::Shared;
 use crate::background::Background;
 use crate::cancel::{Scope, Stop};
-use crate::http::{Client, Method, Request, Resend};
+use crate::http::{Client, Method, Request, Resend, add_standing_headers};
 use crate::lock::Lock;
 use crate::manifest::{Endpoint, SecretValue, ServerSpec};
 use crate::options::Elicitation;
 use crate::progress::ProgressFn;
+use crate::run_secrets::RunSecrets;
 
 /// How many sessions that were given up are ended with the run. A server that comes and goes leaves no more.
 const MOST_RETIRED: usize = 16;
@@ -45,10 +47,11 @@ pub(crate) struct Server {
     /// The one that the server turned out to speak instead.
     pub(super) turned: Turned,
     headers: Mutex<Vec<(HeaderName, SecretValue)>>,
+    pub(super) authorization: Option<Arc<Authorization>>,
     pub(super) limits: ServerLimits,
     pub(super) http: Client,
     pub(super) background: Arc<Background>,
-    handshake: Arc<Handshake>,
+    session: Arc<Shared<Session>>,
     next_id: AtomicU64,
     /// Sessions that were given up, to be ended with the run.
     retired: Mutex<Vec<Arc<Session>>>,
@@ -57,16 +60,23 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(spec: &ServerSpec, limits: ServerLimits, background: Arc<Background>) -> Arc<Server> {
+    pub(crate) fn new(
+        spec: &ServerSpec,
+        limits: ServerLimits,
+        background: Arc<Background>,
+        secrets: &Arc<RunSecrets>,
+    ) -> Arc<Server> {
+        let authorization = |auth| Authorization::new(auth, &spec.endpoint, secrets.keyring(), background.clone());
         Arc::new(Server {
             endpoint: spec.endpoint.clone(),
             asked: spec.protocol_version.as_deref().and_then(Revision::parse),
             turned: Turned::default(),
             headers: Mutex::new(spec.headers.clone()),
+            authorization: spec.auth.as_ref().map(authorization),
             limits,
             background,
             http: Client::default(),
-            handshake: Arc::default(),
+            session: Arc::default(),
             next_id: AtomicU64::new(1),
             retired: Mutex::default(),
             catalog: Catalog::default(),
@@ -81,7 +91,7 @@ impl Server {
 
     /// The revision that was agreed on, or that the server has shown to speak.
     pub(crate) fn revision(&self) -> Option<Revision> {
-        let session = self.handshake.made()?;
+        let session = self.session.made()?;
         session.revision().filter(|revision| !revision.is_modern() || session.is_sure())
     }
 
@@ -104,7 +114,7 @@ impl Server {
 
     /// The next request begins with the server anew.
     pub(super) fn forget(&self, session: &Arc<Session>) {
-        if self.handshake.forget(session) {
+        if self.session.forget(session) {
             self.listener.stop();
         }
     }
@@ -122,12 +132,12 @@ impl Server {
     }
 
     pub(super) fn session(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Arc<Session>, Failure> {
-        self.handshake.session(scope, || self.open_session(scope).map_err(Failure::before_the_call))
+        self.session.get(scope, |_| true, || self.open_session(scope).map_err(Failure::before_the_call))
     }
 
     /// The server went away and may come back as another process: the next call makes a session of its own.
     pub(crate) fn retire_session(&self) {
-        if let Some(session) = self.handshake.made() {
+        if let Some(session) = self.session.made() {
             self.forget(&session);
             let mut retired = self.retired.locked();
             retired.truncate(MOST_RETIRED - 1);
@@ -149,25 +159,27 @@ impl Server {
         // Both types, literally: a server answers 406 otherwise.
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        add_standing_headers(&mut headers, self.endpoint.uri());
         headers
     }
 
     /// Whether there is a session to end.
     pub(crate) fn has_session(&self) -> bool {
-        self.handshake.made().is_some_and(|session| session.has_id()) || !self.retired.locked().is_empty()
+        self.session.made().is_some_and(|session| session.has_id()) || !self.retired.locked().is_empty()
     }
 
     /// Ends the sessions.
     pub(crate) fn close(&self, scope: &Arc<Scope>) {
-        let made = self.handshake.made();
+        let made = self.session.made();
         let retired = std::mem::take(&mut *self.retired.locked());
         for session in made.iter().chain(&retired).filter(|session| session.has_id()) {
             let uri = self.endpoint.uri();
-            let mut headers = session.headers();
+            let mut headers = HeaderMap::clone(&session.headers());
             headers.remove(header::CONTENT_TYPE);
+            let headers = &headers;
             let request = Request { method: Method::Delete, uri, headers, body: b"", resend: Resend::Unanswered };
             // Best effort: the server may not know DELETE, or be gone.
-            if let Ok(response) = self.http.send(scope, &request) {
+            if let Ok(response) = self.deliver(scope, &request) {
                 response.finish();
             }
         }
@@ -175,12 +187,15 @@ impl Server {
 
     /// The run is closed: gives up what holds the manifest's headers.
     pub(crate) fn forget_secrets(&self) {
-        if let Some(session) = self.handshake.made() {
+        if let Some(session) = self.session.made() {
             self.forget(&session);
         }
         self.retired.locked().clear();
         self.catalog.clear();
         self.headers.locked().clear();
+        if let Some(authorization) = &self.authorization {
+            authorization.forget_secrets();
+        }
         self.http.clear();
     }
 }

@@ -10,6 +10,8 @@ pub(crate) enum Failure {
     Stopped {
         stop: Stop,
         sent: bool,
+        /// What was waited for, when it was not the server.
+        awaited: Option<String>,
     },
     /// `lost`: the connection failed, so that the server may have lost its sessions, too.
     Unreachable {
@@ -17,6 +19,13 @@ pub(crate) enum Failure {
         head: BodyHead,
         sent: bool,
         lost: bool,
+    },
+    /// There is no token to send the request with.
+    NoToken {
+        reason: String,
+        head: BodyHead,
+        /// Whether the call was sent before, with another.
+        sent: bool,
     },
     CancelledByServer {
         reason: String,
@@ -32,7 +41,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(super) fn stopped(stop: Stop) -> Failure {
-        Failure::Stopped { stop, sent: false }
+        Failure::Stopped { stop, sent: false, awaited: None }
     }
 
     /// The server answered, but not with a response.
@@ -71,10 +80,12 @@ impl Failure {
     /// The failure of a handshake, as that of a call that was not sent for it.
     pub(super) fn before_the_call(self) -> Failure {
         match self {
-            Failure::Stopped { stop, .. } => Failure::Stopped { stop, sent: false },
+            Failure::Stopped { stop, awaited, .. } => Failure::Stopped { stop, sent: false, awaited },
             Failure::Unreachable { reason, head, lost, .. } => {
                 Failure::Unreachable { reason: format!("handshake: {reason}"), head, sent: false, lost }
             }
+            // Says for itself what it is about.
+            Failure::NoToken { reason, head, .. } => Failure::NoToken { reason, head, sent: false },
             Failure::CancelledByServer { reason } => {
                 Failure::unsent(format!("handshake: cancelled by the server: {reason}"))
             }
@@ -88,8 +99,21 @@ impl Failure {
     /// The failure of something that followed the call, which may have run.
     pub(super) fn after_the_call(self) -> Failure {
         match self {
-            Failure::Stopped { stop, .. } => Failure::Stopped { stop, sent: true },
+            Failure::Stopped { stop, awaited, .. } => Failure::Stopped { stop, sent: true, awaited },
             Failure::Unreachable { reason, head, lost, .. } => Failure::Unreachable { reason, head, sent: true, lost },
+            Failure::NoToken { reason, head, .. } => Failure::NoToken { reason, head, sent: true },
+            other => other,
+        }
+    }
+
+    /// The failure of fetching a token at `url`, as that of a call that was not sent for it.
+    pub(super) fn of_token(self, url: &str) -> Failure {
+        let url = format!("token: {url}");
+        match self {
+            Failure::Unreachable { reason, head, .. } => {
+                Failure::NoToken { reason: format!("{url}: {reason}"), head, sent: false }
+            }
+            Failure::Stopped { stop, .. } => Failure::Stopped { stop, sent: false, awaited: Some(url) },
             other => other,
         }
     }
@@ -117,7 +141,7 @@ impl Failure {
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Failure {
         match fault.kind {
-            FaultKind::Stopped(stop) => Failure::Stopped { stop, sent: fault.sent },
+            FaultKind::Stopped(stop) => Failure::Stopped { stop, sent: fault.sent, awaited: None },
             FaultKind::Failed(reason) => {
                 Failure::Unreachable { reason, head: BodyHead::default(), sent: fault.sent, lost: true }
             }

@@ -1,6 +1,6 @@
-//! The handshake is made once, at the first use, by the first caller; the others wait for it.
+//! The handshake, which makes a session.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -15,133 +15,7 @@ use super::message;
 use super::post::{Posted, Problem};
 use super::session::{Revision, Session};
 use crate::SDK_VERSION;
-use crate::cancel::{Interrupt, Scope};
-use crate::lock::Lock;
-
-#[derive(Default)]
-pub(super) struct Handshake {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    standing: Standing,
-    /// Counts the attempts.
-    attempt: u64,
-    /// How the latest attempt failed, for those who waited for it.
-    failed: Option<(u64, Failure)>,
-}
-
-#[derive(Default)]
-enum Standing {
-    #[default]
-    None,
-    Running,
-    Made(Arc<Session>),
-}
-
-impl Interrupt for Handshake {
-    fn interrupt(&self) {
-        // The lock makes sure that a waiter either sees the stop or is already waiting.
-        let _state = self.state.locked();
-        self.changed.notify_all();
-    }
-}
-
-impl Handshake {
-    /// The session, made by `open` if there is none. Callers that come while it is being made share the attempt and its
-    /// failure, but not the end of the first caller's own time: then the next of them tries.
-    pub(super) fn session(
-        self: &Arc<Self>,
-        scope: &Arc<Scope>,
-        open: impl FnOnce() -> Result<Arc<Session>, Failure>,
-    ) -> Result<Arc<Session>, Failure> {
-        let mut state = self.state.locked();
-        loop {
-            match &state.standing {
-                Standing::Made(session) => return Ok(session.clone()),
-                Standing::None => break,
-                Standing::Running => {
-                    let awaited = state.attempt;
-                    drop(state);
-                    self.wait(scope, awaited)?;
-                    state = self.state.locked();
-                    match &state.failed {
-                        Some((attempt, failure)) if *attempt == awaited && !failure.is_stop() => {
-                            return Err(failure.clone());
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-        state.standing = Standing::Running;
-        state.attempt += 1;
-        let leading = Leading { handshake: self, attempt: state.attempt };
-        drop(state);
-        leading.finish(open())
-    }
-
-    fn wait(self: &Arc<Self>, scope: &Arc<Scope>, attempt: u64) -> Result<(), Failure> {
-        let _entered = scope.enter(self.clone()).map_err(Failure::stopped)?;
-        let mut state = self.state.locked();
-        while matches!(state.standing, Standing::Running) && state.attempt == attempt {
-            let left = scope.remaining().map_err(Failure::stopped)?;
-            state = match self.changed.wait_timeout(state, left) {
-                Ok((state, _)) => state,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
-        }
-        Ok(())
-    }
-
-    /// The session, if one was made.
-    pub(super) fn made(&self) -> Option<Arc<Session>> {
-        match &self.state.locked().standing {
-            Standing::Made(session) => Some(session.clone()),
-            _ => None,
-        }
-    }
-
-    /// The server no longer knows this session: the next caller makes another. False when it has already been made.
-    pub(super) fn forget(&self, session: &Arc<Session>) -> bool {
-        let mut state = self.state.locked();
-        let is_this = matches!(&state.standing, Standing::Made(made) if Arc::ptr_eq(made, session));
-        if is_this {
-            state.standing = Standing::None;
-        }
-        is_this
-    }
-}
-
-/// The attempt under way. Whatever ends it, a panic too, the others get to know.
-struct Leading<'a> {
-    handshake: &'a Handshake,
-    attempt: u64,
-}
-
-impl Leading<'_> {
-    fn finish(self, outcome: Result<Arc<Session>, Failure>) -> Result<Arc<Session>, Failure> {
-        let mut state = self.handshake.state.locked();
-        match &outcome {
-            Ok(session) => state.standing = Standing::Made(session.clone()),
-            Err(failure) => state.failed = Some((self.attempt, failure.clone())),
-        }
-        drop(state);
-        outcome
-    }
-}
-
-impl Drop for Leading<'_> {
-    fn drop(&mut self) {
-        let mut state = self.handshake.state.locked();
-        if matches!(state.standing, Standing::Running) {
-            state.standing = Standing::None;
-        }
-        self.handshake.changed.notify_all();
-    }
-}
+use crate::cancel::Scope;
 
 impl Server {
     /// What stands for an agreement with the server: made by a handshake, unless it is known to have none.
@@ -169,12 +43,12 @@ impl Server {
     fn shake_hands(self: &Arc<Self>, scope: &Arc<Scope>, asked: Revision) -> Result<Begun, Failure> {
         let session = Arc::new(Session::new(self.base_headers()));
         let id = self.next_id();
-        let params = format!(
-            r#"{{"protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":"{CLIENT_NAME}","version":"{SDK_VERSION}"}}}}"#,
+        let members = format!(
+            r#""protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":"{CLIENT_NAME}","version":"{SDK_VERSION}"}}"#,
             asked.as_str(),
             capabilities(self.limits.elicitation),
         );
-        let body = message::request(id, "initialize", &params);
+        let body = message::request(id, "initialize", &members);
         let (status, reply) = match self.post(&session, scope, &body).map_err(Problem::into_failure)? {
             Posted::Answer(response) => {
                 let status = response.status;

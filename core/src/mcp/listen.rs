@@ -28,12 +28,13 @@ impl Server {
     /// Opens the stream and waits until it is open, but not for long: a server may not have one, or hold its answer back.
     pub(super) fn listen(self: &Arc<Self>, session: &Arc<Session>, scope: &Arc<Scope>) -> Result<(), Failure> {
         const LIMIT: Duration = Duration::from_secs(2);
+        const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
         if self.limits.elicitation == Elicitation::Decline {
             return Ok(());
         }
         let opened = Arc::new(Bell::default());
         let (server, session, bell) = (Arc::downgrade(self), Arc::downgrade(session), opened.clone());
-        self.listener.replace(self.background.accompany(move |scope| {
+        self.listener.replace(self.background.accompany(FOR_EVER, move |scope| {
             let mut listener = Listener { server, session, scope, bell, parser: sse::Parser::default() };
             listener.listen();
             listener.bell.interrupt();

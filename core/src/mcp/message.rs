@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The text of a request.
-pub(super) fn request(id: u64, method: &str, params: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+/// The text of a request. `members`: those of its `params`, as JSON text without the braces.
+pub(super) fn request(id: u64, method: &str, members: &str) -> String {
+    let id = id.to_string();
+    [r#"{"jsonrpc":"2.0","id":"#, &id, r#","method":""#, method, r#"","params":{"#, members, "}}"].concat()
 }
 
 /// The text of a notification.

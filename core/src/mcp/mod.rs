@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod auth;
 mod catalog;
 mod client;
 mod content;
@@ -21,6 +22,8 @@ mod post;
 mod request;
 mod resume;
 mod session;
+mod shared;
+mod token;
 
 pub(crate) use answer::{BodyHead, Reply};
 pub(crate) use catalog::Note;

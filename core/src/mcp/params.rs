@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::encode::base64_into;
 use crate::json;
 
 const ANNOTATION: &str = "x-mcp-header";
@@ -164,27 +165,13 @@ pub(super) fn header_value(text: &str) -> Option<HeaderValue> {
     let is_visible = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
     let is_padded = text.starts_with([' ', '\t']) || text.ends_with([' ', '\t']);
     let is_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
-    match is_visible && !is_padded && !is_encoded {
-        true => HeaderValue::from_str(text),
-        false => HeaderValue::from_str(&format!("=?base64?{}?=", base64(text.as_bytes()))),
+    if is_visible && !is_padded && !is_encoded {
+        return HeaderValue::from_str(text).ok();
     }
-    .ok()
-}
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            match place <= group.len() {
-                true => out.push(ALPHABET[(bits >> (18 - 6 * place)) as usize & 63] as char),
-                false => out.push('='),
-            }
-        }
-    }
-    out
+    let mut encoded = "=?base64?".to_string();
+    base64_into(&mut encoded, text.as_bytes());
+    encoded.push_str("?=");
+    HeaderValue::from_str(&encoded).ok()
 }
 
 #[cfg(test)]

@@ -93,14 +93,14 @@ impl Server {
         for _ in 0..=REDIRECTS {
             let mut headers = session.headers();
             if outgoing.method != Method::Post {
-                headers.remove(header::CONTENT_TYPE);
+                Arc::make_mut(&mut headers).remove(header::CONTENT_TYPE);
             }
             if let Some(more) = outgoing.headers {
-                headers.extend(more.clone());
+                Arc::make_mut(&mut headers).extend(more.clone());
             }
             let Outgoing { method, body, resend, .. } = *outgoing;
-            let request = Request { method, uri: &uri, headers, body: body.as_bytes(), resend };
-            let response = self.http.send(scope, &request).map_err(Failure::from)?;
+            let request = Request { method, uri: &uri, headers: &headers, body: body.as_bytes(), resend };
+            let response = self.deliver(scope, &request)?;
             if !response.status.is_redirection() || response.status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
             }
@@ -134,7 +134,7 @@ pub(super) fn http_failure(scope: &Arc<Scope>, response: Response) -> Failure {
     // A request that the server does not accept was not run; one that it failed on may have been.
     let sent = status.is_server_error();
     if let Some(stop) = scope.stopped() {
-        return Failure::Stopped { stop, sent };
+        return Failure::Stopped { stop, sent, awaited: None };
     }
     Failure::Unreachable { reason: format!("HTTP {status}"), head, sent, lost: false }
 }
@@ -206,7 +206,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// The target of a redirect as an error shows it: without credentials, query and fragment, and not without end.
-fn shown_target(target: &str) -> String {
+pub(super) fn shown_target(target: &str) -> String {
     const LONGEST: usize = 200;
     let target = target.split(['?', '#']).next().unwrap_or_default();
     let shown = match target.split_once("//") {

@@ -99,7 +99,7 @@ impl Pursuit<'_> {
             }
             Posted::Refused(status, reply) => Ok(Answered { status, reply }),
         });
-        if let Err(Problem::Failed(Failure::Stopped { sent: true, stop })) = &outcome {
+        if let Err(Problem::Failed(Failure::Stopped { sent: true, stop, .. })) = &outcome {
             dialogue.tell_cancelled(*stop);
         }
         outcome

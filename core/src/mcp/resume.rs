@@ -88,7 +88,7 @@ impl<'a> Resume<'a> {
         /// A shorter wait is not worth giving up for: the call's time ends meanwhile.
         const WORTH_GIVING_UP: Duration = Duration::from_secs(1);
         let grown = first.saturating_mul(1 << self.in_vain).min(LONGEST_WAIT.max(first));
-        let stopped = |stop| Failure::Stopped { stop, sent: true };
+        let stopped = |stop| Failure::stopped(stop).after_the_call();
         if grown >= WORTH_GIVING_UP.max(self.scope.remaining().map_err(stopped)?) {
             let told =
                 format!("the wait of {} ms before it can be resumed is longer than the call's time", grown.as_millis());

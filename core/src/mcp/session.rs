@@ -1,7 +1,7 @@
 //! What a server and verifi have agreed on: the protocol's revision and the session.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use once_cell::sync::OnceCell;
@@ -56,13 +56,14 @@ pub(super) struct Session {
     /// Whether the server has shown that it speaks the revision.
     is_sure: AtomicBool,
     /// What every request carries: changes when the server names the session anew.
-    headers: Mutex<HeaderMap>,
+    headers: Mutex<Arc<HeaderMap>>,
 }
 
 impl Session {
     /// A session that the handshake has still to agree on. `base` is what goes with every request.
     pub(super) fn new(base: HeaderMap) -> Session {
-        Session { revision: OnceCell::new(), is_sure: AtomicBool::new(false), headers: Mutex::new(base) }
+        let headers = Mutex::new(Arc::new(base));
+        Session { revision: OnceCell::new(), is_sure: AtomicBool::new(false), headers }
     }
 
     /// What is taken for agreed on with a server that knows no handshake.
@@ -75,7 +76,8 @@ impl Session {
     /// The revision is agreed on. From 2025-06-18 on every request names it.
     pub(super) fn agree(&self, revision: Revision) {
         if self.revision.set(revision).is_ok() && revision >= Revision::V2025_06_18 {
-            self.headers.locked().insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+            Arc::make_mut(&mut self.headers.locked())
+                .insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
         }
     }
 
@@ -97,7 +99,7 @@ impl Session {
         self.is_sure.load(Ordering::Relaxed)
     }
 
-    pub(super) fn headers(&self) -> HeaderMap {
+    pub(super) fn headers(&self) -> Arc<HeaderMap> {
         self.headers.locked().clone()
     }
 
@@ -109,7 +111,7 @@ impl Session {
         if let Some(id) = answer.get(SESSION_ID) {
             let mut headers = self.headers.locked();
             if headers.get(SESSION_ID) != Some(id) {
-                headers.insert(SESSION_ID, id.clone());
+                Arc::make_mut(&mut headers).insert(SESSION_ID, id.clone());
             }
         }
     }

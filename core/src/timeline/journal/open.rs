@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::line::Chain;
 use super::lines::{Line, Lines};
-use super::{Journal, JournalSync, Shown, torn};
+use super::{Journal, JournalSync, Shown, look_at, torn};
 use crate::error::Error;
 use crate::timeline::KEPT;
 use crate::timeline::event::{Event, EventKind};
@@ -99,17 +99,10 @@ impl Opening<'_> {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.shown.error(error)),
             Err(_) => (),
         }
-        // Looked at before it is opened: to open what is no file may do something, or take for ever.
-        let metadata = fs::metadata(self.path).map_err(|error| self.shown.error(error))?;
-        if metadata.is_dir() {
-            Err(self.shown.error("is a directory"))
-        } else if !metadata.is_file() {
-            Err(self.shown.error("is not a regular file"))
-        } else if metadata.permissions().readonly() {
-            Err(self.shown.error("is read-only"))
-        } else {
-            options.open(self.path).map_err(|error| self.shown.error(error))
+        if look_at(self.path, &self.shown)?.permissions().readonly() {
+            return Err(self.shown.error("is read-only"));
         }
+        options.open(self.path).map_err(|error| self.shown.error(error))
     }
 
     fn lock(&self, file: &File) -> Result<(), Error> {
