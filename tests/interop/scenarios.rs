@@ -147,7 +147,7 @@ pub fn speaks_the_revision_that_the_server_knows(target: Target) {
     setting.slot.list_tools().unwrap();
     assert_eq!(setting.call(&target.server.wrong_arguments()).outcome, Outcome::ToolError);
     target.assert_fitting(&setting.relay.sent());
-    assert_eq!(setting.slot.health()[0].protocol_version.as_deref(), Some(target.version()));
+    assert_eq!(setting.slot.health()[0].protocol_version, Some(target.version()));
     let events = setting.run.events();
     let finished = events.iter().filter(|event| event.kind == EventKind::CallFinished);
     let versions: Vec<_> = finished.map(|event| event.protocol_version.as_deref()).collect();
