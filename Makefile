@@ -16,6 +16,7 @@ NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.p
 SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
 	"cargo test -p verifi --locked --features cli --test cli" \
+	"cargo test -p verifi-tests --locked --release --test counters" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test" \
