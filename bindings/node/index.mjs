@@ -16,6 +16,7 @@ export const {
   collectRunSecrets,
   createMcpResolver,
   openRun,
+  readJournal,
   redact,
   verifyJournal,
 } = verifi;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::{Scope, Stop};
-use crate::mcp::{BodyHead, Failure, Reply, Server, ToolCall, flatten, rpc_error_text};
+use crate::mcp::{BodyHead, Failure, Note, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
 use crate::redact::{Redactor, Scrubbed};
 use crate::result::{Raw, ToolResult};
+use crate::state::Live;
 use crate::timeline::{Draft, EventKind, Timeline};
 
 /// The most characters of a body that an error shows.
@@ -41,7 +42,7 @@ pub(crate) struct Target<'a> {
 /// Makes the attempt.
 pub(crate) fn attempt(
     timeline: &Timeline,
-    redactor: &Redactor,
+    live: &Live,
     target: &Target,
     scope: &Arc<Scope>,
     call: &ToolCall,
@@ -51,13 +52,15 @@ pub(crate) fn attempt(
     let started = Instant::now();
     let id = timeline.record(draft(EventKind::CallStarted)).seq;
     let outcome = catch_unwind(AssertUnwindSafe(|| server.call(scope, call)));
+    let redactor = live.redactor();
     let attempt = match outcome {
-        Ok(Ok(reply)) if reply.is_error() => Attempt::refused(reply, redactor),
-        Ok(Ok(reply)) => Attempt::answered(reply, redactor),
-        Ok(Err(failure)) => Attempt::failed(&failure, server.shown(), scope, redactor),
-        Err(_) => Attempt::failed(&Failure::internal(), server.shown(), scope, redactor),
+        Ok(Ok(reply)) if reply.is_error() => Attempt::refused(reply, &redactor),
+        Ok(Ok(reply)) => Attempt::answered(reply, &redactor),
+        Ok(Err(failure)) => Attempt::failed(&failure, server.shown(), scope, &redactor),
+        Err(_) => Attempt::failed(&Failure::internal(), server.shown(), scope, &redactor),
     };
     let finished = draft(EventKind::CallFinished).call(id).outcome(attempt.outcome).latency(started.elapsed());
+    let finished = finished.protocol_version(server.revision().map(|revision| revision.as_str()));
     let finished = match attempt.outcome {
         Outcome::Ok | Outcome::ToolError | Outcome::Refused => finished.evidence_bytes(attempt.text.len() as u64),
         _ => finished,
@@ -66,7 +69,23 @@ pub(crate) fn attempt(
         Some(error) => finished.error(error),
         None => finished,
     });
+    tell_notes(timeline, &redactor, slot, *role, server);
     attempt
+}
+
+/// What the server's list of tools gave cause to say.
+pub(crate) fn tell_notes(
+    timeline: &Timeline,
+    redactor: &Redactor,
+    slot: &Arc<str>,
+    role: ServerRole,
+    server: &Arc<Server>,
+) {
+    for Note { tool, reason } in server.catalog.take_notes() {
+        let tool: Arc<str> = redactor.scrub_str(&tool).into();
+        let line = redactor.scrub(format!("{}: the tool is left out: {reason}", server.shown())).text;
+        timeline.record(Draft::new(EventKind::Log).slot(slot).tool(&tool).server(role, server.shown()).message(&line));
+    }
 }
 
 impl Attempt {
@@ -99,8 +118,12 @@ impl Attempt {
     fn failed(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Attempt {
         let Told { outcome, error, redactions } = tell(failure, endpoint, scope, redactor);
         let (may_have_run, is_answer) = match failure {
-            Failure::Stopped { sent, .. } | Failure::Unreachable { sent, .. } => (*sent, false),
-            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } => (true, true),
+            Failure::Stopped { sent, .. } | Failure::Unreachable { sent, .. } | Failure::NoToken { sent, .. } => {
+                (*sent, false)
+            }
+            Failure::CancelledByServer { .. } | Failure::TooLarge { .. } | Failure::InputRequired { .. } => {
+                (true, true)
+            }
         };
         Attempt {
             outcome,
@@ -124,20 +147,22 @@ pub(crate) struct Told {
 
 pub(crate) fn tell(failure: &Failure, endpoint: &str, scope: &Scope, redactor: &Redactor) -> Told {
     let (outcome, what) = match failure {
-        Failure::Stopped { stop: Stop::Deadline, .. } => {
-            (Outcome::TimedOut, format!("tool call timed out after {} ms", scope.timeout().as_millis()))
+        Failure::Stopped { stop: Stop::Deadline, awaited, .. } => {
+            let awaited = awaited.as_ref().map(|awaited| format!("{awaited}: ")).unwrap_or_default();
+            (Outcome::TimedOut, format!("{awaited}tool call timed out after {} ms", scope.timeout().as_millis()))
         }
         Failure::Stopped { stop: Stop::Cancelled, .. } => (Outcome::Cancelled, "the call was cancelled".to_string()),
         Failure::Stopped { stop: Stop::Closed, .. } => (Outcome::Cancelled, "the run was closed".into()),
-        Failure::Unreachable { reason, .. } => (Outcome::Unreachable, reason.clone()),
+        Failure::Unreachable { reason, .. } | Failure::NoToken { reason, .. } => (Outcome::Unreachable, reason.clone()),
         Failure::CancelledByServer { reason } => (Outcome::Cancelled, format!("cancelled by the server: {reason}")),
         Failure::TooLarge { limit } => {
             (Outcome::Rejected, format!("the answer is larger than {limit} bytes (maxResponseBytes)"))
         }
+        Failure::InputRequired { reason } => (Outcome::Rejected, reason.clone()),
     };
     let Scrubbed { text: error, redactions, .. } = redactor.scrub(format!("{endpoint}: {what}"));
     match failure {
-        Failure::Unreachable { head, .. } if !head.text.trim().is_empty() => {
+        Failure::Unreachable { head, .. } | Failure::NoToken { head, .. } if !head.text.trim().is_empty() => {
             let Scrubbed { text: body, redactions: in_body, .. } = shown_body(head, redactor);
             Told { outcome, error: format!("{error}: {body}"), redactions: redactions + in_body }
         }

@@ -89,6 +89,7 @@ pub(crate) enum Start {
 pub(crate) struct Background {
     pool: Mutex<Option<Arc<Pool>>>,
     chores: CancelToken,
+    companions: CancelToken,
     has_ended: AtomicBool,
 }
 
@@ -111,14 +112,30 @@ impl Background {
 
     /// Does `work` within `limit`, and in any case before the run is closed.
     pub(crate) fn chore(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) {
+        self.tied_to(&self.chores, limit, work);
+    }
+
+    /// Does `work` within `limit`, until the run is closed or the scope that it gives is stopped.
+    pub(crate) fn accompany(&self, limit: Duration, work: impl FnOnce(&Arc<Scope>) + Send + 'static) -> Arc<Scope> {
+        self.tied_to(&self.companions, limit, work)
+    }
+
+    fn tied_to(
+        &self,
+        token: &CancelToken,
+        limit: Duration,
+        work: impl FnOnce(&Arc<Scope>) + Send + 'static,
+    ) -> Arc<Scope> {
         let scope = Scope::new(limit);
-        let attachment = self.chores.attach(&scope);
+        let attachment = token.attach(&scope);
+        let given = scope.clone();
         self.spawn(&scope.clone(), move |start| {
             if matches!(start, Start::Go) {
                 work(&scope);
             }
             drop(attachment);
         });
+        given
     }
 
     /// Does `work` on a thread of the pool after `delay`, unless the pool has ended by then.
@@ -135,6 +152,7 @@ impl Background {
 
     /// Waits for the chores, stops those that are left, and lets the pool go.
     pub(crate) fn end(&self, limit: Duration) {
+        self.companions.stop_all(Stop::Closed);
         self.chores.wait_idle(limit);
         self.chores.stop_all(Stop::Closed);
         self.has_ended.store(true, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cancel::{Attachment, CancelToken, Scope};
-use crate::state::RunShared;
+use crate::state::RunState;
 
 /// What bounds a call: its time, which each server has anew, and all that may stop it.
 pub(crate) struct Bounds {
@@ -23,10 +23,8 @@ pub(crate) struct Bounded {
 }
 
 impl Bounds {
-    pub(crate) fn new(run: &RunShared, timeout: Option<Duration>, tokens: [Option<CancelToken>; 2]) -> Bounds {
-        let timeout = timeout.unwrap_or(run.options.timeout);
-        let closing = run.state().calls.clone();
-        let tokens = tokens.into_iter().flatten().chain([closing]).collect();
+    pub(crate) fn new(state: &RunState, timeout: Duration, tokens: [Option<CancelToken>; 2]) -> Bounds {
+        let tokens = tokens.into_iter().flatten().chain([state.calls.clone()]).collect();
         let mut bounds = Bounds { timeout, tokens, first: None, is_begun: false };
         bounds.first = Some(Arc::new(bounds.bounded()));
         bounds

@@ -16,12 +16,13 @@ use crate::outcome::Outcome;
 use crate::progress::{Progress, ProgressFn};
 use crate::result::ToolResult;
 use crate::servers::{Servers, Walk};
-use crate::state::{CLOSED, Live, RunShared, SlotShared};
+use crate::state::{CLOSED, Live, RunShared, RunState, SlotShared};
 use crate::timeline::{Draft, EventKind};
 
 /// A call that has not been made yet.
 pub(crate) struct Call {
     run: Arc<RunShared>,
+    state: Arc<RunState>,
     slot: Arc<SlotShared>,
     tool: String,
     arguments: Result<String, String>,
@@ -39,13 +40,16 @@ impl Call {
         options: CallOptions,
         dropped: Option<CancelToken>,
     ) -> Call {
+        let state = run.state().clone();
+        let timeout = options.timeout.unwrap_or(run.options.timeout);
         Call {
             tool: tool.to_string(),
             arguments: arguments.into_text(),
             on_progress: options.on_progress,
-            bounds: Bounds::new(run, options.timeout, [options.cancel, dropped]),
+            bounds: Bounds::new(&state, timeout, [options.cancel, dropped]),
             started: Instant::now(),
             run: run.clone(),
+            state,
             slot: slot.clone(),
         }
     }
@@ -54,8 +58,8 @@ impl Call {
         let (Some(scope), Some(_)) = (self.bounds.first().cloned(), self.run.live()) else {
             return done(self.rejected_by_the_end());
         };
-        let run = self.run.clone();
-        run.state().background.spawn(&scope, move |start| match start {
+        let state = self.state.clone();
+        state.background.spawn(&scope, move |start| match start {
             Start::Go => done(self.run()),
             Start::Stopped(stop) => done(self.not_started(stop)),
             Start::NoThread(error) => done(self.refuse(Outcome::Rejected, &format!("no thread for the call: {error}"))),
@@ -65,7 +69,7 @@ impl Call {
     /// Makes the call on this thread.
     pub(crate) fn run(mut self) -> ToolResult {
         let Some(live) = self.run.live() else { return self.rejected_by_the_end() };
-        let Some(servers) = self.slot.servers(&self.run) else { return self.rejected_by_the_end() };
+        let Some(servers) = self.slot.servers(&self.run, &self.state) else { return self.rejected_by_the_end() };
         let arguments = match std::mem::replace(&mut self.arguments, Ok(String::new())) {
             Ok(arguments) => arguments,
             Err(reason) => return self.refuse(Outcome::Rejected, &reason),
@@ -86,8 +90,7 @@ impl Call {
         arguments: &str,
         progress: Option<&ProgressFn>,
     ) -> ToolResult {
-        let run = self.run.clone();
-        let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
+        let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
         let mut causes: Vec<String> = Vec::new();
         let mut last = None;
         let (mut may_have_run, mut redactions) = (false, 0);
@@ -95,7 +98,7 @@ impl Call {
         while let Some(index) = walk.next() {
             let server = &servers.list[index];
             let role = Servers::role(index);
-            let may_repeat = self.slot.replay(&run) == Replay::Always || servers.may_repeat(index, &self.tool);
+            let may_repeat = self.slot.replay(&self.run) == Replay::Always || servers.may_repeat(index, &self.tool);
             let resend = if may_repeat { Resend::Unanswered } else { Resend::Unsent };
             let bounded = self.bounds.next();
             if last.is_some() && bounded.scope.stopped().is_some() {
@@ -106,7 +109,7 @@ impl Call {
             servers.tell_fallback(index);
             let target = Target { slot: &servers.slot, tool: &tool, role, server };
             let call = ToolCall { tool: &self.tool, arguments, progress, resend };
-            let attempt = attempt(&run.state().timeline, &live.redactor, &target, &bounded.scope, &call);
+            let attempt = attempt(&self.state.timeline, live, &target, &bounded.scope, &call);
             if !matches!(attempt.outcome, Outcome::Unreachable | Outcome::TimedOut) {
                 if attempt.is_answer {
                     walk.answered(index);
@@ -145,14 +148,14 @@ impl Call {
     /// Puts a failed call on the timeline.
     fn finish(&self, live: &Live, result: ToolResult) -> ToolResult {
         if let Some(error) = &result.error {
-            let tool: Arc<str> = live.redactor.scrub_str(&self.tool).into();
+            let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
             let draft = Draft::new(EventKind::ToolError)
                 .slot(&self.slot.shown)
                 .tool(&tool)
                 .outcome(result.outcome)
                 .latency(self.started.elapsed())
                 .error(error);
-            self.run.state().timeline.record(draft);
+            self.state.timeline.record(draft);
         }
         result
     }
@@ -168,7 +171,7 @@ impl Call {
     /// A call that verifi does not send. It is on the timeline, and not on the ledger.
     fn refuse(&self, outcome: Outcome, reason: &str) -> ToolResult {
         let Some(live) = self.run.live() else { return self.rejected_by_the_end() };
-        let reason = live.redactor.scrub_str(reason).into_owned();
+        let reason = live.redactor().scrub_str(reason).into_owned();
         self.finish(&live, ToolResult { outcome, ..ToolResult::rejected(reason, self.latency_ms()) })
     }
 
@@ -192,7 +195,7 @@ impl Call {
 fn scrubbed(on_progress: ProgressFn, live: &Arc<Live>) -> ProgressFn {
     let live = live.clone();
     Arc::new(move |progress: Progress| {
-        let message = progress.message.map(|message| live.redactor.scrub(message).text);
+        let message = progress.message.map(|message| live.redactor().scrub(message).text);
         on_progress(Progress { message, ..progress });
     })
 }

@@ -29,6 +29,8 @@ struct TokenState {
     /// A slab: an ended call leaves its place to the next.
     scopes: Vec<Weak<Scope>>,
     free: Vec<usize>,
+    /// Somebody waits for `idle`: without, telling is a system call saved.
+    is_awaited: bool,
 }
 
 impl CancelToken {
@@ -86,7 +88,8 @@ impl CancelToken {
 
     /// Waits until no scope is attached, `limit` at the most.
     pub(crate) fn wait_idle(&self, limit: Duration) {
-        let state = self.shared.state.locked();
+        let mut state = self.shared.state.locked();
+        state.is_awaited = true;
         let busy = |state: &mut TokenState| state.scopes.len() > state.free.len();
         // A poisoned wait only ends it early.
         let _ = self.shared.idle.wait_timeout_while(state, limit, busy);
@@ -109,7 +112,7 @@ impl Drop for Attachment {
         let mut state = self.token.shared.state.locked();
         state.scopes[self.place] = Weak::new();
         state.free.push(self.place);
-        if state.free.len() == state.scopes.len() {
+        if state.is_awaited && state.free.len() == state.scopes.len() {
             self.token.shared.idle.notify_all();
         }
     }
@@ -149,16 +152,25 @@ impl Scope {
         Arc::new(Scope { started: Instant::now(), timeout, state: Mutex::default() })
     }
 
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// What is left of the time, never zero.
     pub(crate) fn remaining(&self) -> Result<Duration, Stop> {
+        self.remaining_at(Instant::now())
+    }
+
+    /// The same, where the time is known.
+    pub(crate) fn remaining_at(&self, now: Instant) -> Result<Duration, Stop> {
         if let Some(stop) = self.stopped() {
             return Err(stop);
         }
-        match self.timeout.checked_sub(self.started.elapsed()) {
+        match self.timeout.checked_sub(now.duration_since(self.started)) {
             Some(left) if !left.is_zero() => Ok(left),
             _ => Err(Stop::Deadline),
         }
@@ -196,10 +208,14 @@ impl Scope {
 
     /// Waits, unless the attempt is stopped or its time ends first.
     pub(crate) fn sleep(self: &Arc<Self>, duration: Duration) -> Result<(), Stop> {
-        let bell = Arc::new(Bell::default());
+        self.wait(&Arc::default(), duration)
+    }
+
+    /// Waits for the bell, `limit` at the most, unless the attempt is stopped or its time ends first.
+    pub(crate) fn wait(self: &Arc<Self>, bell: &Arc<Bell>, limit: Duration) -> Result<(), Stop> {
         let _entered = self.enter(bell.clone())?;
         let left = self.remaining()?;
-        bell.wait(duration.min(left));
+        bell.wait(limit.min(left));
         self.remaining().map(|_| ())
     }
 }
@@ -216,8 +232,9 @@ impl Drop for Entered {
     }
 }
 
+/// Wakes the one who waits for it; once rung, it wakes at once.
 #[derive(Default)]
-struct Bell {
+pub(crate) struct Bell {
     rung: Mutex<bool>,
     changed: Condvar,
 }

@@ -11,12 +11,13 @@ use crate::error::{Error, ErrorKind};
 use crate::mcp::ListFailure;
 use crate::outcome::Outcome;
 use crate::servers::Walk;
-use crate::state::{CLOSED, RunShared, SlotShared};
+use crate::state::{CLOSED, RunShared, RunState, SlotShared};
 use crate::tools::ToolDefinition;
 
 /// A list of tools that has not been asked for yet.
 pub(crate) struct Listing {
     run: Arc<RunShared>,
+    state: Arc<RunState>,
     slot: Arc<SlotShared>,
     bounds: Bounds,
 }
@@ -30,16 +31,18 @@ impl Listing {
         options: ListOptions,
         dropped: Option<CancelToken>,
     ) -> Listing {
-        let bounds = Bounds::new(run, options.timeout, [options.cancel, dropped]);
-        Listing { run: run.clone(), slot: slot.clone(), bounds }
+        let state = run.state().clone();
+        let timeout = options.timeout.unwrap_or(run.options.timeout);
+        let bounds = Bounds::new(&state, timeout, [options.cancel, dropped]);
+        Listing { run: run.clone(), state, slot: slot.clone(), bounds }
     }
 
     pub(crate) fn run_in_background(self, done: impl FnOnce(Listed) + Send + 'static) {
         let (Some(scope), Some(_)) = (self.bounds.first().cloned(), self.run.live()) else {
             return done(Err(list_error(CLOSED)));
         };
-        let run = self.run.clone();
-        run.state().background.spawn(&scope, move |start| match start {
+        let state = self.state.clone();
+        state.background.spawn(&scope, move |start| match start {
             Start::Go => done(self.run()),
             Start::Stopped(Stop::Closed) => done(Err(list_error(CLOSED))),
             Start::Stopped(Stop::Deadline) => done(Err(list_error("it timed out before it was sent"))),
@@ -51,7 +54,7 @@ impl Listing {
     /// Asks on this thread, from server to server until one gives a list.
     pub(crate) fn run(mut self) -> Listed {
         let Some(live) = self.run.live() else { return Err(list_error(CLOSED)) };
-        let Some(servers) = self.slot.servers(&self.run) else { return Err(list_error(CLOSED)) };
+        let Some(servers) = self.slot.servers(&self.run, &self.state) else { return Err(list_error(CLOSED)) };
         let mut causes: Vec<String> = Vec::new();
         let mut walk = Walk::new(&servers);
         while let Some(index) = walk.next() {
@@ -61,16 +64,17 @@ impl Listing {
             match server.list(&bounded.scope) {
                 Ok(tools) => {
                     walk.answered(index);
-                    return Ok(tools.into_iter().map(|tool| live.scrub_tool(&tool.name, &tool.json)).collect());
+                    servers.tell_notes(index, &live.redactor());
+                    return Ok(live.scrub_tools(&tools));
                 }
                 // As in the SDK before: a refusal is an answer, but another server may still give the list.
                 Err(ListFailure::Refused(reason)) => {
                     walk.answered(index);
                     let reason = format!("{}: {reason}", server.shown());
-                    causes.push(live.redactor.scrub(reason).text);
+                    causes.push(live.redactor().scrub(reason).text);
                 }
                 Err(ListFailure::Failed(failure)) => {
-                    let Told { outcome, error, .. } = tell(&failure, server.shown(), &bounded.scope, &live.redactor);
+                    let Told { outcome, error, .. } = tell(&failure, server.shown(), &bounded.scope, &live.redactor());
                     causes.push(error.clone());
                     if !matches!(outcome, Outcome::Unreachable | Outcome::TimedOut) {
                         break;

@@ -31,7 +31,7 @@ impl<T> PerProcess<T> {
     }
 
     /// This process's value, made by `make` if there is none. When two threads make it at once one value is dropped.
-    pub(crate) fn get_or_make(&self, make: impl Fn() -> T) -> &T {
+    pub(crate) fn get_or_make(&self, make: impl Fn() -> T) -> &Arc<T> {
         let process = process::id();
         let mut place = &self.first;
         loop {
@@ -45,7 +45,7 @@ impl<T> PerProcess<T> {
     }
 
     /// This process's value, if it was made.
-    pub(crate) fn get(&self) -> Option<&T> {
+    pub(crate) fn get(&self) -> Option<&Arc<T>> {
         let process = process::id();
         let mut place = &self.first;
         while let Some(entry) = place.get() {

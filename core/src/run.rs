@@ -6,12 +6,13 @@ use std::fmt;
 use std::path;
 use std::sync::Arc;
 
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use crate::error::{Error, ErrorKind};
 use crate::manifest;
 use crate::options::RunOptions;
 use crate::redact::{Redactor, collect_run_secrets_from};
+use crate::run_secrets::RunSecrets;
 use crate::slot::Slot;
 use crate::state::RunShared;
 use crate::timeline::{Draft, Event, EventKind, Ledger, Subscription};
@@ -30,7 +31,8 @@ impl Run {
     /// Opens a run from the manifest's JSON text. It connects to nothing yet.
     ///
     /// What is scrubbed from all that the run's servers say: the secrets of this process's environment (see
-    /// [`collect_run_secrets`](crate::collect_run_secrets)), `options.secrets`, and the headers of the manifest.
+    /// [`collect_run_secrets`](crate::collect_run_secrets)), `options.secrets`, the headers of the manifest, and the
+    /// client secrets in it with each token that comes for them.
     ///
     /// # Errors
     ///
@@ -57,21 +59,23 @@ impl Run {
         options.check()?;
         let environment: HashMap<OsString, OsString> = environment.into_iter().collect();
         let mut manifest = manifest::parse(manifest_json, &|name| environment.get(OsStr::new(name)).cloned())?;
-        let mut secrets = collect_run_secrets_from(&environment);
-        secrets.append(&mut options.secrets);
-        secrets.extend(manifest.secrets().iter().map(|secret| secret.to_string()));
+        let secrets = collect_run_secrets_from(&environment).into_iter().chain(options.secrets.drain(..));
+        let mut secrets: Vec<Zeroizing<String>> = secrets.map(Zeroizing::new).collect();
+        secrets.extend(manifest.secrets());
         let redactor = Redactor::for_run(&secrets);
-        secrets.zeroize();
-        for server in manifest.slots.values_mut().flat_map(|slot| &mut slot.servers) {
-            server.endpoint.scrub(&redactor);
+        manifest.scrub(&redactor);
+        if !manifest.wants_tokens() {
+            // Nothing will come that the redactor does not know yet.
+            secrets.clear();
         }
+        let secrets = RunSecrets::new(redactor, secrets);
         let id: Arc<str> = manifest.run_id.as_str().into();
         if let Some(journal) = &mut options.journal {
             // A child may have gone to another folder before it opens its own.
             *journal = path::absolute(&journal)
                 .map_err(|error| Error::new(ErrorKind::Options, format!("journal: {error}")))?;
         }
-        Ok(Run { shared: Arc::new(RunShared::open(id, options, redactor, manifest)?) })
+        Ok(Run { shared: Arc::new(RunShared::open(id, options, secrets, manifest)?) })
     }
 
     /// The run's id, as the manifest has it.
@@ -119,7 +123,7 @@ impl Run {
     /// Puts a line of the harness's own on the timeline, scrubbed. On a closed run it does nothing.
     pub fn log(&self, line: &str) {
         if let Some(live) = self.shared.live() {
-            let line = live.redactor.scrub_str(line);
+            let line = live.redactor().scrub_str(line);
             self.shared.state().timeline.record(Draft::new(EventKind::Log).message(&line));
         }
     }

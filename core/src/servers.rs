@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::attempt::tell_notes;
 use crate::background::Background;
 use crate::cancel::{CancelToken, Scope};
 use crate::failover::{ServerState, Standing};
-use crate::lock::Lock;
 use crate::manifest::SlotSpec;
 use crate::mcp::{Server, ServerLimits};
 use crate::outcome::ServerRole;
+use crate::redact::Redactor;
+use crate::run_secrets::RunSecrets;
 use crate::timeline::{Draft, EventKind, Timeline, Timestamp};
 
 /// What verifi knows of one server of a slot.
@@ -58,13 +60,14 @@ pub(crate) struct Surroundings {
     pub(crate) closing: CancelToken,
     pub(crate) limits: ServerLimits,
     pub(crate) retry_primary_after: Option<Duration>,
+    pub(crate) secrets: Arc<RunSecrets>,
 }
 
 impl Servers {
     /// `slot` is scrubbed.
     pub(crate) fn new(slot: &Arc<str>, spec: &SlotSpec, around: Surroundings) -> Arc<Servers> {
-        let Surroundings { timeline, background, closing, limits, retry_primary_after } = around;
-        let server = |spec| Server::new(spec, limits, background.clone());
+        let Surroundings { timeline, background, closing, limits, retry_primary_after, secrets } = around;
+        let server = |spec| Server::new(spec, limits, background.clone(), &secrets);
         Arc::new(Servers {
             slot: slot.clone(),
             list: spec.servers.iter().map(server).collect(),
@@ -138,7 +141,7 @@ impl Servers {
         let scope = Scope::new(LIMIT);
         let _attachment = self.closing.attach(&scope);
         self.list[0].retire_session();
-        match self.list[0].session_ready(&scope) {
+        match self.list[0].probe(&scope) {
             Ok(()) if self.standing.revived(0) => {
                 let restored = Draft::new(EventKind::PrimaryRestored).slot(&self.slot);
                 self.timeline.record(restored.server(ServerRole::Primary, self.list[0].shown()));
@@ -162,9 +165,14 @@ impl Servers {
         health.collect()
     }
 
+    /// Tells what the server's list of tools gave cause to say.
+    pub(crate) fn tell_notes(&self, index: usize, redactor: &Redactor) {
+        tell_notes(&self.timeline, redactor, &self.slot, Servers::role(index), &self.list[index]);
+    }
+
     /// Whether running the tool twice does no harm, as far as the server has said.
     pub(crate) fn may_repeat(&self, index: usize, tool: &str) -> bool {
-        self.list[index].tools.locked().get(tool).is_some_and(|hints| hints.may_repeat())
+        self.list[index].catalog.may_repeat(tool)
     }
 }
 

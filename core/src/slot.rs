@@ -165,7 +165,7 @@ impl Slot {
     /// What verifi knows of each of the slot's servers, in the order in which they are tried. Of a closed run: what was
     /// known, without the protocol version; nothing if the slot was never used.
     pub fn health(&self) -> Vec<ServerHealth> {
-        self.shared.servers(&self.run).map(|servers| servers.health()).unwrap_or_default()
+        self.shared.servers(&self.run, self.run.state()).map(|servers| servers.health()).unwrap_or_default()
     }
 }
 

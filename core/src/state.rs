@@ -14,9 +14,10 @@ use crate::mcp::ServerLimits;
 use crate::options::{Replay, RunOptions};
 use crate::process::PerProcess;
 use crate::redact::Redactor;
+use crate::run_secrets::RunSecrets;
 use crate::servers::{Servers, Surroundings};
 use crate::timeline::{Draft, EventKind, Journal, Past, Timeline};
-use crate::tools::ToolDefinition;
+use crate::tools::{RawTool, ToolDefinition};
 
 /// What a call on a run is told that has ended.
 pub(crate) const CLOSED: &str = "the run is closed";
@@ -39,7 +40,7 @@ pub(crate) struct RunShared {
 
 /// What a run needs as long as it is open.
 pub(crate) struct Live {
-    pub(crate) redactor: Redactor,
+    secrets: Arc<RunSecrets>,
     manifest: Manifest,
 }
 
@@ -49,6 +50,8 @@ pub(crate) struct RunState {
     pub(crate) background: Arc<Background>,
     /// All calls under way.
     pub(crate) calls: CancelToken,
+    /// By slot, each made at its first use.
+    servers: Mutex<BTreeMap<Arc<str>, Arc<Servers>>>,
 }
 
 /// What a slot's handles have in common.
@@ -58,7 +61,6 @@ pub(crate) struct SlotShared {
     pub(crate) shown: Arc<str>,
     pub(crate) endpoint: String,
     replay: Option<Replay>,
-    servers: PerProcess<Mutex<Option<Arc<Servers>>>>,
 }
 
 impl RunShared {
@@ -66,17 +68,17 @@ impl RunShared {
     pub(crate) fn open(
         id: Arc<str>,
         options: RunOptions,
-        redactor: Redactor,
+        secrets: Arc<RunSecrets>,
         manifest: Manifest,
     ) -> Result<RunShared, Error> {
+        let redactor = secrets.redactor();
         let shown_id: Arc<str> = redactor.scrub_str(&id).into();
         let state = RunState::open(&shown_id, &options)?;
         let slots = manifest.slots.iter().map(|(name, spec)| {
             let name: Arc<str> = name.as_str().into();
             let endpoint = spec.servers.first().map(|server| server.endpoint.full().to_string()).unwrap_or_default();
             let shown = redactor.scrub_str(&name).into();
-            let servers = PerProcess::new();
-            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay, servers };
+            let shared = SlotShared { name: name.clone(), shown, endpoint, replay: spec.replay };
             (name, Arc::new(shared))
         });
         Ok(RunShared {
@@ -84,7 +86,7 @@ impl RunShared {
             shown_id,
             options,
             slots: slots.collect(),
-            live: RwLock::new(Some(Arc::new(Live { redactor, manifest }))),
+            live: RwLock::new(Some(Arc::new(Live { secrets, manifest }))),
             opened_by: process::id(),
             states: PerProcess::with(state),
         })
@@ -94,7 +96,8 @@ impl RunShared {
         self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn state(&self) -> &RunState {
+    /// Finding it is a system call: a call does so once.
+    pub(crate) fn state(&self) -> &Arc<RunState> {
         if let Some(state) = self.states.get() {
             return state;
         }
@@ -118,14 +121,15 @@ impl RunShared {
         let Some(state) = self.states.get() else { return };
         state.calls.stop_all(Stop::Closed);
         state.calls.wait_idle(ANSWER);
-        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+        let made: Vec<_> = state.servers.locked().values().cloned().collect();
+        for servers in &made {
             for server in servers.list.iter().filter(|server| server.has_session()) {
                 let server = server.clone();
                 state.background.chore(LIMIT, move |scope| server.close(scope));
             }
         }
         state.background.end(LIMIT - ANSWER);
-        for servers in self.slots.values().filter_map(|slot| slot.made()) {
+        for servers in &made {
             servers.list.iter().for_each(|server| server.forget_secrets());
         }
         state.timeline.record(Draft::new(EventKind::RunFinished));
@@ -152,34 +156,32 @@ impl RunState {
 
     fn new(id: &Arc<str>, past: Past, journal: Option<Journal>) -> RunState {
         let timeline = Arc::new(Timeline::open(id, past, journal));
-        RunState { timeline, background: Arc::default(), calls: CancelToken::new() }
+        RunState { timeline, background: Arc::default(), calls: CancelToken::new(), servers: Mutex::default() }
     }
 }
 
 impl SlotShared {
-    /// The slot's servers in this process, made at first use; none when the run was closed before.
-    pub(crate) fn servers(&self, run: &RunShared) -> Option<Arc<Servers>> {
-        let mut made = self.servers.get_or_make(Mutex::default).locked();
-        if made.is_none() {
-            let live = run.live()?;
-            let state = run.state();
-            let around = Surroundings {
-                timeline: state.timeline.clone(),
-                background: state.background.clone(),
-                closing: state.calls.clone(),
-                limits: ServerLimits {
-                    max_response_bytes: run.options.max_response_bytes,
-                    elicitation: run.options.elicitation,
-                },
-                retry_primary_after: run.options.retry_primary_after,
-            };
-            *made = Some(Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around));
+    /// The slot's servers, made at first use; none when the run was closed before.
+    pub(crate) fn servers(&self, run: &RunShared, state: &RunState) -> Option<Arc<Servers>> {
+        let mut made = state.servers.locked();
+        if let Some(servers) = made.get(&self.name) {
+            return Some(servers.clone());
         }
-        made.clone()
-    }
-
-    fn made(&self) -> Option<Arc<Servers>> {
-        self.servers.get()?.locked().clone()
+        let live = run.live()?;
+        let around = Surroundings {
+            timeline: state.timeline.clone(),
+            background: state.background.clone(),
+            closing: state.calls.clone(),
+            limits: ServerLimits {
+                max_response_bytes: run.options.max_response_bytes,
+                elicitation: run.options.elicitation,
+            },
+            retry_primary_after: run.options.retry_primary_after,
+            secrets: live.secrets.clone(),
+        };
+        let servers = Servers::new(&self.shown, live.manifest.slots.get(&*self.name)?, around);
+        made.insert(self.name.clone(), servers.clone());
+        Some(servers)
     }
 
     pub(crate) fn replay(&self, run: &RunShared) -> Replay {
@@ -188,10 +190,17 @@ impl SlotShared {
 }
 
 impl Live {
-    pub(crate) fn scrub_tool(&self, name: &str, json: &str) -> ToolDefinition {
-        ToolDefinition {
-            name: self.redactor.scrub_str(name).into_owned(),
-            json: self.redactor.scrub_json(json).into_owned(),
-        }
+    /// What scrubs a text that has come: see [`RunSecrets::redactor`].
+    pub(crate) fn redactor(&self) -> Arc<Redactor> {
+        self.secrets.redactor()
+    }
+
+    pub(crate) fn scrub_tools(&self, tools: &[RawTool]) -> Vec<ToolDefinition> {
+        let redactor = self.redactor();
+        let scrubbed = tools.iter().map(|tool| ToolDefinition {
+            name: redactor.scrub_str(&tool.name).into_owned(),
+            json: redactor.scrub_json(&tool.json).into_owned(),
+        });
+        scrubbed.collect()
     }
 }

@@ -13,6 +13,7 @@ pub struct ToolDefinition {
 }
 
 /// A definition as it came.
+#[derive(Debug)]
 pub(crate) struct RawTool {
     pub(crate) name: String,
     pub(crate) json: String,

@@ -80,10 +80,11 @@ static void answer_result(verifi_result *result) {
 }
 
 static void open_run(const struct field *field) {
+    verifi_run *opened = NULL;
     verifi_error *error = NULL;
-    verifi_run_free(run);
-    run = NULL;
-    if (verifi_run_open(str(field[1]), str(field[2]), &run, &error) == VERIFI_OK) {
+    if (verifi_run_open(str(field[1]), str(field[2]), &opened, &error) == VERIFI_OK) {
+        verifi_run_free(run);
+        run = opened;
         done();
     } else {
         fail(error);
@@ -234,6 +235,39 @@ static void to_run(const struct field *field) {
     }
 }
 
+/* The events of a journal as an array, or the error in their place. */
+static void read_journal(verifi_str path) {
+    char *events = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&events, &length);
+    verifi_journal *journal = NULL;
+    verifi_text *event = NULL;
+    verifi_error *error = NULL;
+    verifi_status status = verifi_journal_open(path, &journal, &error);
+    for (const char *before = ""; status == VERIFI_OK; before = ",") {
+        status = verifi_journal_next(journal, &event, &error);
+        if (status == VERIFI_OK) {
+            fprintf(out, "%s%s", before, verifi_text_str(event).data);
+            verifi_text_free(event);
+        }
+    }
+    verifi_journal_free(journal);
+    fclose(out);
+    if (status == VERIFI_ENDED) {
+        printf("{\"ok\":[%s]}\n", events);
+    } else {
+        fail(error);
+    }
+    free(events);
+}
+
+static void verify_journal(verifi_str path) {
+    verifi_text *out = NULL;
+    verifi_error *error = NULL;
+    verifi_status status = verifi_journal_verify(path, &out, &error);
+    answer_status(status, out, error);
+}
+
 /* Whether a call's report of progress is asked for, which C has not. */
 static bool wants_progress(const struct field *field) {
     return (is(field[0], "call") && field[5].len > 0) || (is(field[0], "start") && field[6].len > 0);
@@ -270,6 +304,10 @@ static void obey(const struct field *field) {
         cancel(field[1]);
     } else if (is(field[0], "await_event")) {
         await_event(field);
+    } else if (is(field[0], "verify")) {
+        verify_journal(str(field[1]));
+    } else if (is(field[0], "read")) {
+        read_journal(str(field[1]));
     } else if (is(field[0], "redact")) {
         redact(field);
     } else {

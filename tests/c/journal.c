@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -231,12 +232,16 @@ static void a_torn_journal_is_told_and_goes_on(void) {
 /* Rules 4.5, 7.2. */
 static void a_file_that_cannot_be_read_is_told(void) {
     struct folder folder = make_folder();
+    char fifo[80];
+    snprintf(fifo, sizeof fifo, "%s/fifo", folder.path);
+    EXPECT(mkfifo(fifo, 0600) == 0);
     const struct {
         verifi_str path;
         const char *what;
     } bad[] = {
         {verifi_str_of(folder.journal), "run.jsonl: No such file or directory"},
         {verifi_str_of(folder.path), ": is a directory"},
+        {verifi_str_of(fifo), "fifo: is not a regular file"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         verifi_error *error = NULL;
@@ -247,10 +252,14 @@ static void a_file_that_cannot_be_read_is_told(void) {
         EXPECT(verifi_journal_open(bad[i].path, &journal, &error) == VERIFI_JOURNAL && journal == NULL);
         EXPECT(was(error, &folder, bad[i].what));
     }
-    const verifi_str with_nul = {"/dev/null\0", 10};
     verifi_text *text = NULL;
     EXPECT(verifi_journal_verify(none, &text, NULL) == VERIFI_JOURNAL && text == NULL);
-    EXPECT(verifi_journal_verify(with_nul, &text, NULL) == VERIFI_JOURNAL && text == NULL);
+    verifi_error *error = NULL;
+    const verifi_str with_nul = {"/dev/null\0", 10};
+    EXPECT(verifi_journal_verify(with_nul, &text, &error) == VERIFI_JOURNAL && text == NULL);
+    EXPECT(check_is(verifi_error_message(error), "/dev/null\\0: file name contained an unexpected NUL byte"));
+    verifi_error_free(error);
+    EXPECT(remove(fifo) == 0);
     remove_folder(&folder);
 }
 

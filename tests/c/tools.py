@@ -98,3 +98,7 @@ def server():
             yield json.loads(child.stdout.readline())["url"]
         finally:
             child.stdin.close()
+
+
+if __name__ == "__main__":
+    build_all()

@@ -5,15 +5,31 @@ It is the framework as it comes: no option of its transport is set. One tool for
 
 import asyncio
 import sys
+from collections import defaultdict
+from typing import Annotated
 
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image
-from mcp.types import EmbeddedResource, TextContent, TextResourceContents
+from mcp.types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    EmbeddedResource,
+    InputRequiredResult,
+    TextContent,
+    TextResourceContents,
+)
+from pydantic import BaseModel, Field
 
 server = FastMCP("verifi-interop")
 PIXEL = b"\x89PNG\r\n\x1a\n"
-requests: dict[str, int] = {}
+# What a client must give back as it is.
+STATE = '{"round": 1} \U0001f511\n\t.'
+# The labels of the scans that were cancelled.
+stops = defaultdict(asyncio.Event)
+
+
+class Asked(BaseModel):
+    name: str = "verifi"
 
 
 @server.tool
@@ -24,11 +40,6 @@ def echo(message: str) -> str:
 @server.tool
 def add(a: int, b: int) -> int:
     return a + b
-
-
-@server.tool
-def fail(reason: str) -> str:
-    raise ToolError(reason)
 
 
 @server.tool
@@ -53,11 +64,44 @@ def ports() -> dict:
 
 
 @server.tool
-async def scan(steps: int, step_ms: int, context: Context) -> str:
-    for step in range(1, steps + 1):
-        await asyncio.sleep(step_ms / 1000)
-        await context.report_progress(progress=step, total=steps, message=f"step {step}")
+def locate(
+    region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
+    depth: Annotated[int, Field(json_schema_extra={"x-mcp-header": "Depth"})],
+) -> str:
+    return f"{depth} {region}"
+
+
+@server.tool
+async def scan(steps: int, step_ms: int, context: Context, label: str = "") -> str:
+    try:
+        for step in range(1, steps + 1):
+            await asyncio.sleep(step_ms / 1000)
+            await context.report_progress(progress=step, total=steps, message=f"step {step}")
+    except asyncio.CancelledError:
+        stops[label].set()
+        raise
     return f"{steps} steps"
+
+
+@server.tool
+async def stopped(label: str) -> str:
+    """Waits until the scan with the label was cancelled."""
+    await stops[label].wait()
+    return label
+
+
+@server.tool
+async def confirm(context: Context) -> str | InputRequiredResult:
+    """Asks for a name, in the way of the client's era."""
+    if context.request_context.protocol_version != "2026-07-28":
+        answer = await context.elicit("Who?", Asked)
+        return f"accept {answer.data.name}" if answer.action == "accept" else answer.action
+    if context.input_responses is None:
+        params = ElicitRequestFormParams(message="Who?", requested_schema=Asked.model_json_schema())
+        return InputRequiredResult(input_requests={"name": ElicitRequest(params=params)}, request_state=STATE)
+    answer = context.input_responses["name"]
+    assert context.request_state == STATE
+    return f"accept {answer.content['name']}" if answer.action == "accept" else answer.action
 
 
 if __name__ == "__main__":

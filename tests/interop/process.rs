@@ -1,10 +1,12 @@
 //! A foreign server as a process: started on a free port, waited for, ended, its output kept for a failure.
+//!
+//! A shell stands between: it ends the server when this process ends, whatever way it does.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,15 +30,10 @@ impl Process {
         process
     }
 
-    /// One process for the tests that leave it alone. It ends with the last of those that run at the time.
+    /// One process for all tests that leave it alone.
     pub fn shared(server: Server) -> Arc<Process> {
-        static RUNNING: [Mutex<Weak<Process>>; 2] = [Mutex::new(Weak::new()), Mutex::new(Weak::new())];
-        let mut running = RUNNING[server as usize].lock().unwrap_or_else(PoisonError::into_inner);
-        running.upgrade().unwrap_or_else(|| {
-            let process = Arc::new(Process::start(server));
-            *running = Arc::downgrade(&process);
-            process
-        })
+        static RUNNING: [OnceLock<Arc<Process>>; Server::COUNT] = [const { OnceLock::new() }; Server::COUNT];
+        RUNNING[server as usize].get_or_init(|| Arc::new(Process::start(server))).clone()
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -46,9 +43,8 @@ impl Process {
     /// Ends the process without a word to anyone.
     pub fn kill(&self) {
         let mut child = self.child.lock().unwrap();
-        // Neither can fail but for a process that has ended already.
-        let _ = child.kill();
-        let _ = child.wait();
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     /// Starts it again where it was, with nothing of what it knew.
@@ -85,10 +81,21 @@ impl Drop for Process {
     }
 }
 
+/// Kills the server when the shell's own input ends; says how the server has ended when it does so by itself.
+const KEEPER: &str = r#"
+"$@" </dev/null 3<&- & server=$!
+(read -r _; kill -9 $server) <&3 2>/dev/null &
+wait $server
+echo "ended with status $?"
+"#;
+
 fn spawn(server: Server, address: SocketAddr, output: &Path) -> Child {
     let output = File::options().create(true).append(true).open(output).unwrap();
-    let mut command = server.command(address.port());
-    command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
+    let served = server.command(address.port());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("exec 3<&0\n{KEEPER}")).arg("sh").arg(served.get_program()).args(served.get_args());
+    command.envs(served.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::piped()).stdout(output.try_clone().unwrap()).stderr(output);
     command.spawn().unwrap_or_else(|error| panic!("{server:?} does not start ({error}): `make test` installs it"))
 }
 

@@ -1,4 +1,4 @@
-//! A TCP relay between verifi and a server: it counts the connections and keeps all that verifi sent.
+//! A TCP relay between verifi and a server: it counts the connections, keeps what verifi sent, and can cut them.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,11 +6,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use crate::sent::Sent;
+
 #[derive(Default)]
 struct Seen {
     accepted: usize,
-    open: usize,
-    sent: Vec<u8>,
+    open: Vec<TcpStream>,
+    sent: Vec<Sent>,
 }
 
 #[derive(Default)]
@@ -58,19 +60,37 @@ impl Relay {
         self.shared.seen.lock().unwrap().accepted
     }
 
-    /// How often `text` occurs in what verifi sent.
-    pub fn count(&self, text: &str) -> usize {
-        occurrences(&self.shared.seen.lock().unwrap().sent, text)
+    /// The requests that verifi has sent so far, in order.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.shared.seen.lock().unwrap().sent.clone()
     }
 
-    /// Waits until `text` was sent that often.
-    pub fn wait_for(&self, text: &str, times: usize) {
-        self.wait(|seen| occurrences(&seen.sent, text) >= times, text);
+    /// How many of them have this JSON-RPC method.
+    pub fn count(&self, rpc: &str) -> usize {
+        self.shared.seen.lock().unwrap().sent.iter().filter(|sent| sent.rpc() == rpc).count()
+    }
+
+    /// Waits until one that fits was sent.
+    pub fn wait_for(&self, what: &str, fits: impl Fn(&Sent) -> bool) {
+        self.wait(|seen| seen.sent.iter().any(&fits), what);
+    }
+
+    /// Waits until a connection has ended.
+    pub fn wait_for_an_end(&self) {
+        self.wait(|seen| seen.open.len() < seen.accepted, "the end of a connection");
     }
 
     /// Waits until no connection is open any more.
     pub fn wait_until_idle_connections_end(&self) {
-        self.wait(|seen| seen.open == 0, "the end of all connections");
+        self.wait(|seen| seen.open.is_empty(), "the end of all connections");
+    }
+
+    /// Ends the connections that are open.
+    pub fn cut(&self) {
+        for client in &self.shared.seen.lock().unwrap().open {
+            // It may have ended by itself just now.
+            let _ = client.shutdown(Shutdown::Both);
+        }
     }
 
     fn wait(&self, mut done: impl FnMut(&Seen) -> bool, what: &str) {
@@ -81,22 +101,29 @@ impl Relay {
     }
 }
 
-fn occurrences(bytes: &[u8], text: &str) -> usize {
-    bytes.windows(text.len()).filter(|window| *window == text.as_bytes()).count()
-}
-
 /// Copies both ways on threads of their own. When either side ends, both do.
 fn relay(client: TcpStream, server: TcpStream, shared: Arc<Shared>) {
-    shared.update(|seen| seen.open += 1);
     for socket in [&client, &server] {
         socket.set_nodelay(true).unwrap();
     }
+    let peer = client.peer_addr().unwrap();
+    let kept = client.try_clone().unwrap();
+    shared.update(|seen| seen.open.push(kept));
     let (to_client, from_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
     let for_requests = Arc::clone(&shared);
-    thread::spawn(move || copy(client, server, |bytes| for_requests.update(|seen| seen.sent.extend_from_slice(bytes))));
+    let mut unread = Vec::new();
+    thread::spawn(move || {
+        copy(client, server, |bytes| {
+            unread.extend_from_slice(bytes);
+            while let Some((sent, length)) = Sent::parse(&unread) {
+                unread.drain(..length);
+                for_requests.update(|seen| seen.sent.push(sent));
+            }
+        });
+    });
     thread::spawn(move || {
         copy(from_server, to_client, |_| ());
-        shared.update(|seen| seen.open -= 1);
+        shared.update(|seen| seen.open.retain(|open| open.peer_addr().is_ok_and(|other| other != peer)));
     });
 }
 

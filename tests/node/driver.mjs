@@ -1,6 +1,6 @@
 // The Node face as the scenarios see it: commands by line, answers by line. `tests/README.md` has the commands.
 
-import { collectRunSecrets, openRun, redact, SDK_VERSION, VERSION } from 'verifi';
+import { collectRunSecrets, openRun, readJournal, redact, SDK_VERSION, VERSION, verifyJournal } from 'verifi';
 
 /** The face cannot express the command. */
 class Unsupported extends Error {}
@@ -41,6 +41,12 @@ const commands = {
   async definitions(slot) {
     const definitions = await run.mcp(slot).toolDefinitions();
     return new Json(`[${definitions.map((definition) => definition.rawJson)}]`);
+  },
+  verify: (path) => verifyJournal(path),
+  async read(path) {
+    const events = [];
+    for await (const event of readJournal(path)) events.push(event);
+    return events;
   },
   ledger: () => run.ledger(),
   events: () => run.timeline(),

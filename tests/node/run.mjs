@@ -19,7 +19,7 @@ const NODES = {
   'Node 24': join(HERE, 'node_modules', 'node-24', 'bin', 'node'),
 };
 
-const COMMANDS = { test, soak, bench, crash, demo, pack: () => pack().length > 0 };
+const COMMANDS = { test, soak, bench, crash, demo, install: installHere, pack: () => pack().length > 0 };
 
 function main() {
   const command = COMMANDS[process.argv[2]];
@@ -97,6 +97,15 @@ function inFolder(work) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Installs package and tests into `target/node`, for the conformance suite, which starts the driver there. */
+function installHere() {
+  const folder = join(ROOT, 'target', 'node');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  install(folder, pack());
+  return true;
 }
 
 /** Builds the package and gives its tarballs. */

@@ -24,6 +24,7 @@ const NAMES = [
   'collectRunSecrets',
   'createMcpResolver',
   'openRun',
+  'readJournal',
   'redact',
   'verifyJournal',
 ];

@@ -16,6 +16,8 @@ OPTIONS = {
     "elicitation": ("elicitation", None),
     "replay": ("replay", None),
     "retryPrimaryAfterMs": ("retry_primary_after", 0.001),
+    "journal": ("journal", None),
+    "sync": ("sync", None),
 }
 FIELD = {"\\t": "\t", "\\n": "\n", "\\r": "\r", "\\0": "\0", "\\\\": "\\"}
 
@@ -167,6 +169,12 @@ class Driver:
         slot = self.run.mcp(name)
         waits = form != "awaited"
         return text(slot.tool_definitions() if waits else self.awaited(slot.tool_definitions_async()).result())
+
+    def do_verify(self, path):
+        return text(verifi.verify_journal(path))
+
+    def do_read(self, path):
+        return text(list(verifi.read_journal(path)))
 
     def do_ledger(self, *_):
         return text(self.run.ledger())

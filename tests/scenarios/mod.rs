@@ -3,6 +3,8 @@
 
 mod compare;
 mod driver;
+mod eras;
+mod folder;
 mod place;
 mod run;
 mod scenario;

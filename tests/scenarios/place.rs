@@ -1,14 +1,16 @@
-//! The servers of a scenario, and their names in its text: `{{A}}` is a URL, `{{A.port}}` a port, `{{A.ca}}` the file
-//! that makes a client trust it.
+//! The places of a scenario, and their names in its text: `{{A}}` is the URL of a server, `{{A.port}}` its port,
+//! `{{A.ca}}` the file that makes a client trust it, and `{{dir}}` a folder.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::folder::Folder;
 use crate::{Port, Script, Server};
 
-/// The servers of a scenario, running.
+/// The servers of a scenario, running, and its folder.
 pub struct Places {
+    folder: Folder,
     servers: BTreeMap<String, Server>,
 }
 
@@ -34,12 +36,13 @@ impl Places {
             let server = Server::start_on(port, script).map_err(|e| format!("server {name}: {e}"))?;
             servers.insert(name, server);
         }
-        Ok(Places { servers })
+        Ok(Places { folder: Folder::new()?, servers })
     }
 
-    /// The text with the servers' places in it.
+    /// The text with the places in it.
     pub fn fill(&self, text: &str) -> String {
-        self.servers.iter().fold(text.to_owned(), |text, (name, server)| {
+        let text = text.replace("{{dir}}", &self.folder.shown());
+        self.servers.iter().fold(text, |text, (name, server)| {
             let ca = server.ca_file().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
             text.replace(&format!("{{{{{name}}}}}"), server.url())
                 .replace(&format!("{{{{{name}.port}}}}"), &server.port().to_string())
@@ -47,9 +50,10 @@ impl Places {
         })
     }
 
-    /// The text with the servers' names for their places: the same in every run.
+    /// The text with the names for the places: the same in every run.
     pub fn unfill(&self, text: &str) -> String {
-        self.servers.iter().fold(text.to_owned(), |text, (name, server)| {
+        let text = text.replace(&self.folder.shown(), "{{dir}}");
+        self.servers.iter().fold(text, |text, (name, server)| {
             text.replace(server.url(), &format!("{{{{{name}}}}}"))
                 .replace(&format!(":{}", server.port()), &format!(":{{{{{name}.port}}}}"))
         })

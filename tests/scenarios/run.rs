@@ -37,6 +37,8 @@ impl From<String> for Stop {
 pub struct Running {
     pub driver: Driver,
     pub places: Places,
+    /// Of the run, as text.
+    pub manifest: String,
     pub form: Form,
     pub deadline: Instant,
     /// What every step gave.
@@ -68,7 +70,9 @@ fn prepare(
         Some(driver) => driver,
         None => Driver::start(command, &script.env)?,
     };
-    Ok((Running { driver, places, form, deadline, steps: Vec::new() }, script))
+    let manifest = script.manifest.as_ref().map(|manifest| crate::json::compact(manifest.get()));
+    let manifest = script.manifest_text.clone().or(manifest).unwrap_or_else(|| places.usual_manifest());
+    Ok((Running { driver, places, manifest, form, deadline, steps: Vec::new() }, script))
 }
 
 fn perform(
@@ -100,7 +104,7 @@ fn perform(
 
 impl Running {
     fn all(&mut self, script: &Script) -> Result<Value, Stop> {
-        if !self.open(script)? {
+        if !self.begin(script)? {
             return Ok(json!({"steps": self.steps}));
         }
         for (index, step) in script.steps.iter().enumerate() {
@@ -117,12 +121,10 @@ impl Running {
         Ok(seen::normal(&json!({"steps": self.steps, "events": events, "ledger": ledger}), &self.places, concurrent))
     }
 
-    /// Opens the run; false if that must fail, and has.
-    fn open(&mut self, script: &Script) -> Result<bool, Stop> {
-        let manifest = script.manifest.as_ref().map(|manifest| crate::json::compact(manifest.get()));
-        let manifest = script.manifest_text.clone().or(manifest).unwrap_or_else(|| self.places.usual_manifest());
+    /// Opens the run for the first time; false if that must fail, and has.
+    fn begin(&mut self, script: &Script) -> Result<bool, Stop> {
         let options = script.options.as_ref().map(|options| crate::json::compact(options.get())).unwrap_or_default();
-        let reply = self.ask(&["open", &manifest, &options])?;
+        let reply = self.open(&options)?;
         match (&script.open_error, reply.error) {
             (None, None) => Ok(true),
             (None, Some(error)) => Err(format!("open: {error}").into()),
@@ -132,6 +134,12 @@ impl Running {
                 Ok(false)
             }
         }
+    }
+
+    /// Opens the run, in place of the one that is open.
+    pub fn open(&mut self, options: &str) -> Result<Reply, Stop> {
+        let manifest = self.manifest.clone();
+        self.ask(&["open", &manifest, options])
     }
 
     /// Sends a command; what the face cannot express ends the scenario.

@@ -167,6 +167,14 @@ pub struct Step {
     /// An environment to collect secrets from.
     pub collect: Option<Box<RawValue>>,
     pub version: Option<bool>,
+    /// Opens the run again, with these options.
+    pub open: Option<Box<RawValue>>,
+    /// A journal to check.
+    pub verify: Option<String>,
+    /// A journal to read: its events, or the error in their place.
+    pub read: Option<String>,
+    /// A file to look at or, with `do`, to change.
+    pub file: Option<String>,
     /// A server to command: with `do`, `await`, `release` or `script`.
     pub server: Option<String>,
     #[serde(rename = "do")]

@@ -96,7 +96,7 @@ fn without_chance(value: &Value, places: &Places, concurrent: bool) -> Value {
         Value::Object(members) => {
             let normal = members.iter().map(|(name, value)| {
                 let left_out = match name.as_str() {
-                    "ts" | "since" | "latencyMs" => true,
+                    "ts" | "since" | "latencyMs" | "head" => true,
                     "seq" | "callId" => concurrent,
                     _ => false,
                 };

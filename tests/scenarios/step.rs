@@ -6,6 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::driver::Reply;
+use super::folder;
 use super::run::{Running, Stop};
 use super::scenario::Step;
 use super::suite::Form;
@@ -35,6 +36,12 @@ impl Running {
         if let Some(server) = &step.server {
             return Ok(vec![self.command_server(server, step)?]);
         }
+        if let Some(path) = &step.file {
+            return Ok(vec![Reply::of(&folder::change(path, step.verb.as_ref())?)]);
+        }
+        if let Some(options) = &step.open {
+            return Ok(vec![self.open(&compact(options.get()))?]);
+        }
         if let Some(tool) = &step.call {
             return self.calls(tool, step);
         }
@@ -48,7 +55,7 @@ impl Running {
         let form = self.form.name();
         let wait = self.left_ms();
         let text = |field: &Option<String>| field.clone();
-        let verbs: [(&str, Option<String>, Option<&str>); 12] = [
+        let verbs: [(&str, Option<String>, Option<&str>); 14] = [
             ("cancel", text(&step.cancel), None),
             ("slot", text(&step.mcp), None),
             ("list", text(&step.list), Some(form)),
@@ -61,6 +68,8 @@ impl Running {
             ("events", step.events.map(|_| String::new()), None),
             ("close", step.close.map(|_| String::new()), None),
             ("version", step.version.map(|_| String::new()), None),
+            ("verify", text(&step.verify), None),
+            ("read", text(&step.read), None),
         ];
         let (verb, field, more) = verbs.iter().find(|(_, field, _)| field.is_some()).ok_or("no verb".to_owned())?;
         let mut fields = vec![*verb];
@@ -133,7 +142,7 @@ impl Running {
             }
         }
         let value = crate::command(self.places.server(name)?, &text)?;
-        Ok(Reply { ok: to_raw_value(&value).ok(), error: None, progress: None, unsupported: false })
+        Ok(Reply::of(&value))
     }
 }
 
@@ -171,6 +180,9 @@ impl Step {
             ("definitions", &self.definitions),
             ("health", &self.health),
             ("awaitEvent", &self.await_event),
+            ("verify", &self.verify),
+            ("read", &self.read),
+            ("file", &self.file),
             ("server", &self.server),
         ];
         let named = verbs.iter().find_map(|(verb, field)| field.as_ref().map(|field| format!("{verb} {field}")));
@@ -190,6 +202,10 @@ impl Step {
 }
 
 impl Reply {
+    fn of(value: &Value) -> Reply {
+        Reply { ok: to_raw_value(value).ok(), error: None, progress: None, unsupported: false }
+    }
+
     /// Checks one reply against the step, and gives it as JSON.
     fn check(&self, step: &Step) -> Result<Value, String> {
         let ok: Option<Value> = self.ok.as_deref().map(read).transpose()?;

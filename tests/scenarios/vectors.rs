@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::eras;
 use super::scenario::Scenario;
 
 #[derive(Deserialize)]
@@ -23,6 +24,7 @@ pub fn scenarios(vectors: &Path) -> Result<Vec<Scenario>, String> {
         each(vectors, "redact", redact)?,
         each(vectors, "encodings", encodings)?,
         each(vectors, "secrets", secrets)?,
+        each(vectors, "eras", eras::scenario)?,
     ]
     .concat())
 }

@@ -34,6 +34,8 @@ pub fn serve(shared: &Arc<Shared>, link: Arc<Link>, number: u64) {
         let Some(request) = next_request(&mut socket, shared, &script) else { break idle_end(&mut socket, &script) };
         served += 1;
         let request = request.on(number, served);
+        // It may have been replaced while the connection was idle.
+        let script = shared.script();
         let (request, rule) = shared.received(request, &script);
         match Exchange::new(shared, &script, &mut socket, request).perform(rule) {
             Flow::Keep => {}

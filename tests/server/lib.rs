@@ -9,6 +9,7 @@ pub mod json;
 mod listener;
 pub mod matching;
 mod mcp;
+mod modern;
 mod payload;
 mod prebuilt;
 mod request;

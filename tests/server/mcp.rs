@@ -1,11 +1,12 @@
-//! What a well-behaved server of the handshake era answers, and what it objects to.
+//! What a well-behaved server answers, and what one of the handshake era objects to.
 
 use serde_json::Value;
 
 use crate::exchange::{Ended, Exchange};
 use crate::json;
+use crate::script::Era;
 use crate::shared::Session;
-use crate::tools;
+use crate::{modern, tools};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -15,21 +16,39 @@ pub fn answer(exchange: &mut Exchange) -> Result<(), Ended> {
     match request.method.as_str() {
         "POST" if exchange.script.traits.lenient => dispatch(exchange),
         "POST" => match objection(exchange) {
-            Some((status, code, message)) => refuse(exchange, status, code, &message),
+            Some((status, error)) => refuse(exchange, status, &error),
             None => dispatch(exchange),
         },
-        "DELETE" => end_session(exchange),
+        "DELETE" if exchange.script.traits.era != Era::Modern => end_session(exchange),
         _ => exchange.send(405, &[("allow", "POST, DELETE")], b""),
     }
 }
 
-fn refuse(exchange: &mut Exchange, status: u16, code: i64, message: &str) -> Result<(), Ended> {
-    let body = json::error_response(&exchange.request.id(), &json::error(code, message));
+fn refuse(exchange: &mut Exchange, status: u16, error: &str) -> Result<(), Ended> {
+    let body = json::error_response(&exchange.request.id(), error);
     exchange.send(status, &[JSON], body.as_bytes())
 }
 
-/// What is wrong with a POST, as a strict server sees it: HTTP status, JSON-RPC code and message.
-fn objection(exchange: &Exchange) -> Option<(u16, i64, String)> {
+/// What is wrong with a POST, as a strict server sees it: HTTP status and JSON-RPC error.
+fn objection(exchange: &Exchange) -> Option<(u16, String)> {
+    let plain = |(status, code, message): (u16, i64, String)| (status, json::error(code, &message));
+    match is_modern(exchange) {
+        true => {
+            form_objection(exchange).map(plain).or_else(|| modern::objection(&exchange.request, &definitions(exchange)))
+        }
+        false => form_objection(exchange).or_else(|| session_objection(exchange)).map(plain),
+    }
+}
+
+fn is_modern(exchange: &Exchange) -> bool {
+    match exchange.script.traits.era {
+        Era::Handshake => false,
+        Era::Modern => true,
+        Era::Both => modern::is_spoken(&exchange.request),
+    }
+}
+
+fn form_objection(exchange: &Exchange) -> Option<(u16, i64, String)> {
     let request = &exchange.request;
     let accept = request.header("accept").unwrap_or_default();
     if !(accept.contains("application/json") && accept.contains("text/event-stream")) {
@@ -38,17 +57,14 @@ fn objection(exchange: &Exchange) -> Option<(u16, i64, String)> {
     if request.header("content-type").is_none_or(|it| !it.starts_with("application/json")) {
         return Some((415, -32000, "Unsupported Media Type".to_owned()));
     }
-    if request.json.is_none() {
-        return Some((400, -32700, "Parse error".to_owned()));
-    }
-    if request.rpc() == Some("initialize") || !exchange.script.traits.sessions {
-        return None;
-    }
-    session_objection(exchange)
+    request.json.is_none().then(|| (400, -32700, "Parse error".to_owned()))
 }
 
 fn session_objection(exchange: &Exchange) -> Option<(u16, i64, String)> {
     let request = &exchange.request;
+    if request.rpc() == Some("initialize") || !exchange.script.traits.sessions {
+        return None;
+    }
     let Some(id) = request.header("mcp-session-id") else {
         return Some((400, -32000, "Bad Request: Missing session ID".to_owned()));
     };
@@ -77,15 +93,27 @@ fn dispatch(exchange: &mut Exchange) -> Result<(), Ended> {
         // A response to a request of ours.
         None => exchange.send(202, &[], b""),
         Some(rpc) if rpc.starts_with("notifications/") => exchange.send(202, &[], b""),
-        Some("initialize") => initialize(exchange),
+        Some("server/discover") if is_modern(exchange) => discover(exchange),
+        Some("initialize") if !is_modern(exchange) => initialize(exchange),
         Some("ping") => reply(exchange, "{}"),
         Some("tools/list") => list(exchange),
         Some("tools/call") => tools::call(exchange),
         Some(other) => {
             let error = json::error(-32601, &format!("Method not found: {other}"));
-            reply_error(exchange, &error)
+            if is_modern(exchange) { refuse(exchange, 404, &error) } else { reply_error(exchange, &error) }
         }
     }
+}
+
+fn discover(exchange: &mut Exchange) -> Result<(), Ended> {
+    let version = modern::VERSION;
+    let info = r#""serverInfo":{"name":"scripted","version":"1"}"#;
+    reply(exchange, &format!(r#"{{"supportedVersions":["{version}"],"capabilities":{{"tools":{{}}}},{info}}}"#))
+}
+
+/// The `tools` that the server lists.
+fn definitions(exchange: &Exchange) -> String {
+    exchange.script.traits.tools.as_ref().map_or_else(tools::definitions, |tools| tools.get().to_owned())
 }
 
 fn initialize(exchange: &mut Exchange) -> Result<(), Ended> {
@@ -111,9 +139,8 @@ fn initialize(exchange: &mut Exchange) -> Result<(), Ended> {
 }
 
 fn list(exchange: &mut Exchange) -> Result<(), Ended> {
-    let own = tools::definitions();
-    let text = exchange.script.traits.tools.as_ref().map_or(own.as_str(), |tools| tools.get());
-    let all: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(text).unwrap_or_default();
+    let text = definitions(exchange);
+    let all: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(&text).unwrap_or_default();
     let page = exchange.script.traits.page.unwrap_or(usize::MAX).max(1);
     let cursor = exchange.request.json.as_ref().and_then(|json| json.pointer("/params/cursor"));
     let from = match cursor.map(|cursor| cursor.as_str().and_then(|cursor| cursor.parse::<usize>().ok())) {
@@ -135,7 +162,16 @@ fn end_session(exchange: &mut Exchange) -> Result<(), Ended> {
 
 /// Answers with a result: JSON text.
 pub fn reply(exchange: &mut Exchange, result: &str) -> Result<(), Ended> {
-    message(exchange, &json::response(&exchange.request.id(), result))
+    message(exchange, &json::response(&exchange.request.id(), &complete(exchange, result)))
+}
+
+/// The result in the form that the client's revision has for it.
+pub fn complete(exchange: &Exchange, result: &str) -> String {
+    match result.strip_prefix('{') {
+        Some("}") if is_modern(exchange) => r#"{"resultType":"complete"}"#.to_owned(),
+        Some(members) if is_modern(exchange) => format!(r#"{{"resultType":"complete",{members}"#),
+        _ => result.to_owned(),
+    }
 }
 
 /// Answers with a JSON-RPC error: JSON text.

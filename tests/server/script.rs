@@ -29,6 +29,8 @@ pub struct Traits {
     pub sessions: bool,
     /// Accepts any `accept`, `content-type`, session and order of requests.
     pub lenient: bool,
+    /// Whether it has a handshake.
+    pub era: Era,
     /// The protocol versions that it speaks; asked for another, it offers the last.
     pub versions: Vec<String>,
     /// The `tools` of `tools/list`, as a JSON array; by default those that it has.
@@ -55,6 +57,7 @@ impl Default for Traits {
             sse: false,
             sessions: true,
             lenient: false,
+            era: Era::Handshake,
             versions: versions.map(str::to_owned).to_vec(),
             tools: None,
             page: None,
@@ -65,6 +68,19 @@ impl Default for Traits {
             prebuilt: None,
         }
     }
+}
+
+/// Which eras of the protocol a server speaks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub enum Era {
+    /// The one up to 2025-11-25.
+    #[default]
+    Handshake,
+    /// 2026-07-28 alone.
+    Modern,
+    /// Both: what a client says decides.
+    Both,
 }
 
 /// What becomes of an idle connection.

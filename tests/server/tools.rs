@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::exchange::{Ended, Exchange};
 use crate::json;
-use crate::mcp::{reply, reply_error};
+use crate::mcp::{complete, reply, reply_error};
 
 /// Names and what they do, for `tools/list`.
 const TOOLS: [(&str, &str); 11] = [
@@ -79,7 +79,8 @@ fn progress(exchange: &mut Exchange, steps: u64, interval: u64) -> Result<(), En
             format!(r#"{{"progressToken":{token},"progress":{step},"total":{steps},"message":"step {step}"}}"#);
         exchange.event(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#))?;
     }
-    let done = json::response(&exchange.request.id(), &json::text_result("done", false));
+    let done = complete(exchange, &json::text_result("done", false));
+    let done = json::response(&exchange.request.id(), &done);
     exchange.event(&done)?;
     exchange.end()
 }

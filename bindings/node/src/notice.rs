@@ -28,6 +28,8 @@ pub enum Notice {
     Tools { names: Vec<String>, definitions: Vec<String> },
     /// A journal was checked: what came of it, as JSON.
     Verified { verification: String },
+    /// The next events of a journal, as a JSON array that is empty at its end.
+    Read { events: String },
     /// A list of tools could not be had, or a journal not be read.
     Failure { code: String, message: String },
     /// A subscription has events again, or has ended.

@@ -10,7 +10,8 @@ const HELD_OUTPUT: usize = 32 * 1024;
 /// Room that is offered for the next piece of output.
 const OUTPUT_ROOM: usize = 2 * 1024;
 
-/// The output holds the headers of the manifest, which may be secrets: it is zeroed at the end.
+/// The output holds the headers of the manifest, which may be secrets, and the input the tokens that come: both are
+/// zeroed at the end.
 #[derive(Default)]
 pub(super) struct ConnectionBuffers {
     input: Vec<u8>,
@@ -51,6 +52,13 @@ impl ConnectionBuffers {
         self.read < self.filled
     }
 
+    /// Begins at the front again when all that has come was used.
+    fn rewind(&mut self) {
+        if self.read == self.filled {
+            (self.read, self.filled) = (0, 0);
+        }
+    }
+
     /// Gives the memory back that a large exchange took.
     pub(super) fn shrink(&mut self) {
         if self.input.len() > SMALLEST && !self.has_input() {
@@ -62,6 +70,7 @@ impl ConnectionBuffers {
 impl Drop for ConnectionBuffers {
     fn drop(&mut self) {
         self.output.zeroize();
+        self.input.zeroize();
     }
 }
 
@@ -79,9 +88,8 @@ impl Buffers for ConnectionBuffers {
     }
 
     fn input_append_buf(&mut self) -> &mut [u8] {
-        if self.read == self.filled {
-            (self.read, self.filled) = (0, 0);
-        } else if self.filled == self.input.len() && self.read > 0 {
+        self.rewind();
+        if self.filled == self.input.len() && self.read > 0 {
             self.input.copy_within(self.read..self.filled, 0);
             (self.read, self.filled) = (0, self.filled - self.read);
         }
@@ -106,6 +114,7 @@ impl Buffers for ConnectionBuffers {
     }
 
     fn tmp_and_output(&mut self) -> (&mut [u8], &mut [u8]) {
+        self.rewind();
         let needed = self.held + self.room.max(OUTPUT_ROOM);
         if self.output.len() < needed {
             self.output.resize(needed, 0);

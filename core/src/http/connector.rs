@@ -96,11 +96,8 @@ impl Tcp {
         if rest.is_empty() {
             return Ok(());
         }
-        if self.wire.phase() == Phase::Ready || self.wire.phase() == Phase::Idle {
-            self.wire.enter(Phase::Sent);
-        }
         while !rest.is_empty() {
-            let step = step(self.write_timeout, self.wire.remaining().map_err(stopped)?);
+            let step = step(self.write_timeout, self.wire.sending().map_err(stopped)?);
             if self.write_timeout != Some(step) {
                 self.stream.set_write_timeout(Some(step))?;
                 self.write_timeout = Some(step);
@@ -194,8 +191,8 @@ impl Transport for Tcp {
             if let Some(stop) = self.wire.scope().and_then(|scope| scope.stopped()) {
                 return Err(stopped(stop).into());
             }
-        } else if self.wire.phase() == Phase::Sent {
-            self.wire.enter(Phase::Answering);
+        } else {
+            self.wire.answering();
         }
         self.buffers.input_appended(amount);
         Ok(amount > 0)

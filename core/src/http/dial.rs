@@ -38,20 +38,20 @@ impl std::fmt::Debug for Lookup {
 
 impl Resolver for Lookup {
     fn resolve(&self, uri: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let mut found = self.empty();
+        // ureq looks the name up before it looks for a kept connection: then there is nothing to look up.
+        if self.0.has_socket() {
+            found.push(NOT_LOOKED_UP);
+            return Ok(found);
+        }
         let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
             return Err(ureq::Error::HostNotFound);
         };
         let Some(target) = DefaultResolver::host_and_port(scheme, authority) else {
             return Err(ureq::Error::HostNotFound);
         };
-        let mut found = self.empty();
         if let Ok(address) = target.parse::<SocketAddr>() {
             found.push(address);
-            return Ok(found);
-        }
-        // ureq looks the name up before it looks for a kept connection: then there is nothing to look up.
-        if self.0.has_socket() {
-            found.push(NOT_LOOKED_UP);
             return Ok(found);
         }
         self.0.enter(Phase::Resolving);

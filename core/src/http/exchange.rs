@@ -5,9 +5,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use ureq::BodyReader;
-use ureq::http::{self, HeaderMap, StatusCode, Uri};
+use ureq::http::{self, HeaderMap, HeaderValue, StatusCode, Uri, header};
 
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lane, Lanes, USER_AGENT};
 use super::wire::Phase;
 use crate::cancel::{Scope, Stop};
 
@@ -20,6 +20,7 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Post,
+    Get,
     Delete,
 }
 
@@ -35,9 +36,24 @@ pub(crate) enum Resend {
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) uri: &'a Uri,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a [u8],
     pub(crate) resend: Resend,
+}
+
+/// Adds what HTTP itself wants in every request to this server. ureq would make these anew each time.
+pub(crate) fn add_standing_headers(headers: &mut HeaderMap, uri: &Uri) {
+    let host = uri.host().unwrap_or_default();
+    let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    let host = match uri.port_u16() {
+        Some(port) if port != default => HeaderValue::try_from(format!("{host}:{port}")),
+        _ => HeaderValue::try_from(host),
+    };
+    if let Ok(host) = host {
+        headers.insert(header::HOST, host);
+    }
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT));
 }
 
 /// Why there is no answer, or no whole one.
@@ -102,6 +118,7 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
     }
     let answer = match request.method {
         Method::Post => head.method(http::Method::POST).body(request.body).map(|request| lane.agent.run(request)),
+        Method::Get => head.method(http::Method::GET).body(()).map(|request| lane.agent.run(request)),
         Method::Delete => head.method(http::Method::DELETE).body(()).map(|request| lane.agent.run(request)),
     };
     match answer.map_err(ureq::Error::from).and_then(|answer| answer) {
@@ -238,6 +255,13 @@ impl Response {
                 self.parked_at = Some(Instant::now());
                 lanes.park(self);
             }
+        }
+    }
+
+    /// Keeps the connection if the body was read to its end; else closes it.
+    pub(crate) fn finish_if_ended(self) {
+        if self.ended {
+            self.finish();
         }
     }
 

@@ -21,6 +21,8 @@ use crate::lock::Lock;
 /// Node and uvicorn close an idle connection after 5 s; a little less avoids the race.
 const LONGEST_IDLE: Duration = Duration::from_secs(4);
 
+pub(super) const USER_AGENT: &str = concat!("verifi/", env!("CARGO_PKG_VERSION"));
+
 const LONGEST_LINE_OVER_TLS: usize = 64 * 1024;
 
 /// How many connections wait for the end of their stream. A server that leaves its streams open gets no more than these.
@@ -40,8 +42,8 @@ impl Lane {
     /// What the server says of how long it keeps the connection (`Keep-Alive: timeout=N`).
     pub(super) fn keep_for(&mut self, server: Option<Duration>) {
         self.keep = match server {
-            // The server's clock runs from its last byte, before ours; a second is taken off where there is one.
-            Some(limit) => limit.saturating_sub(Duration::from_secs(1)).min(LONGEST_IDLE),
+            // The server's clock runs from its last byte, before ours; a second is taken off, half of a short time.
+            Some(limit) => (limit - (limit / 2).min(Duration::from_secs(1))).min(LONGEST_IDLE),
             None => LONGEST_IDLE,
         };
     }
@@ -93,7 +95,7 @@ impl Lanes {
 
     /// Puts a lane back whose exchange is over.
     pub(super) fn put(&self, mut lane: Lane) {
-        if lane.wire.end() && !lane.keep.is_zero() {
+        if !lane.keep.is_zero() {
             lane.idle_since = Instant::now();
             let mut idle = self.idle.locked();
             while idle.front().is_some_and(|lane| !lane.is_fresh()) {
@@ -158,7 +160,7 @@ fn setup(uri: &Uri) -> Result<(Config, Arc<RustlsConnector>), String> {
         .max_idle_age(Duration::from_secs(3600))
         .input_buffer_size(16 * 1024)
         .output_buffer_size(line)
-        .user_agent(concat!("verifi/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER_AGENT)
         .proxy(proxy);
     let builder = if https { builder.tls_config(roots::tls_config()) } else { builder };
     Ok((builder.build(), Arc::new(RustlsConnector::default())))

@@ -10,4 +10,4 @@ mod roots;
 pub(crate) mod sse;
 mod wire;
 
-pub(crate) use exchange::{Client, Fault, FaultKind, Method, Request, Resend, Response};
+pub(crate) use exchange::{Client, Fault, FaultKind, Method, Request, Resend, Response, add_standing_headers};

@@ -23,7 +23,7 @@ pub(super) fn tls_config() -> TlsConfig {
         }
     });
     TlsConfig::builder()
-        .root_certs(roots.clone())
+        .root_certs(RootCerts::clone(roots))
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build()
 }

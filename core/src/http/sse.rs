@@ -1,5 +1,16 @@
 //! Server-sent events, as the HTML standard's "Interpreting an event stream" has it. Pure: bytes in, data out.
 
+use std::time::Duration;
+
+/// Where a stream stands, for one that goes on where it was broken off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The id of the last event that was whole; empty when none had one.
+    pub(crate) last_id: Vec<u8>,
+    /// How long the server wants to be left alone first.
+    pub(crate) retry: Option<Duration>,
+}
+
 /// Splits a stream into the data of its events. It keeps what has not ended yet, and no more.
 #[derive(Default)]
 pub(crate) struct Parser {
@@ -10,6 +21,10 @@ pub(crate) struct Parser {
     in_data: bool,
     past_start: bool,
     after_cr: bool,
+    position: Position,
+    /// The id of the event that has begun: the position's when it is whole.
+    id: Option<Vec<u8>>,
+    has_news: bool,
 }
 
 impl Parser {
@@ -41,7 +56,24 @@ impl Parser {
         if !self.end_line(&mut event) {
             return;
         }
+        // It may have been cut: its id does not count.
+        self.id = None;
         self.dispatch(&mut event);
+    }
+
+    /// Where the stream stands.
+    pub(crate) fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// Whether an event with data or an id has come on this connection.
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// The stream goes on, on another connection. An event that had begun comes again.
+    pub(crate) fn reconnect(&mut self) {
+        *self = Parser { position: std::mem::take(&mut self.position), ..Parser::default() };
     }
 
     /// How many bytes wait for the end of their event.
@@ -95,7 +127,14 @@ impl Parser {
         // Shorter than what tells data from the rest while it comes.
         match self.line.as_slice() {
             b"data" | b"data:" => self.data.push(b'\n'),
-            _ => {}
+            b"id" | b"id:" => self.id = Some(Vec::new()),
+            line => {
+                if let Some(id) = value_of(b"id:", line).filter(|id| !id.contains(&0)) {
+                    self.id = Some(id.to_vec());
+                } else if let Some(retry) = value_of(b"retry:", line) {
+                    self.position.retry = milliseconds(retry).or(self.position.retry);
+                }
+            }
         }
         self.line.clear();
         if is_blank { self.dispatch(event) } else { true }
@@ -104,6 +143,10 @@ impl Parser {
     fn dispatch(&mut self, event: &mut impl FnMut(Vec<u8>) -> bool) -> bool {
         let mut data = std::mem::take(&mut self.data);
         data.pop();
+        self.has_news |= self.id.is_some() || !data.is_empty();
+        if let Some(id) = self.id.take() {
+            self.position.last_id = id;
+        }
         // An event without data, or with empty data, primes a stream that can be resumed.
         data.is_empty() || event(data)
     }
@@ -113,10 +156,54 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The value of a line that is one of data, as soon as that can be told.
 fn data_of(line: &[u8]) -> Option<&[u8]> {
-    let value = line.strip_prefix(b"data:")?;
-    match value {
+    value_of(b"data:", line)
+}
+
+/// What follows the name of a field, when any byte does.
+fn value_of<'a>(field: &[u8], line: &'a [u8]) -> Option<&'a [u8]> {
+    match line.strip_prefix(field)? {
         [] => None,
         [b' ', value @ ..] => Some(value),
         value => Some(value),
+    }
+}
+
+/// A wait in digits alone; one that no number holds is as long as can be.
+fn milliseconds(value: &[u8]) -> Option<Duration> {
+    let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| is_number)?;
+    Some(Duration::from_millis(text.parse().unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(bytes: &[u8]) -> Position {
+        let mut parser = Parser::default();
+        parser.push(bytes, |_| true);
+        parser.finish(|_| true);
+        parser.position().clone()
+    }
+
+    // Rules 3.6, 3.7.
+    #[test]
+    fn the_position_is_that_of_the_last_whole_event() {
+        let retry = |ms| Some(Duration::from_millis(ms));
+        for (bytes, id, wait) in [
+            (&b"id: 1\nretry: 500\ndata:\n\n"[..], "1", retry(500)),
+            (b"id:1\n\n", "1", None),
+            (b"id: 1\ndata: x\n\nid: 2\ndata: cut", "1", None),
+            (b"id: 1\ndata: x\n\ndata: y\n\n", "1", None),
+            (b"id: 1\n\nid\n\n", "", None),
+            (b"id: 1\n\nid: a\0b\n\n", "1", None),
+            (b"retry: 5\nretry: soon\nretry: -1\nretry:\n\n", "", retry(5)),
+            (b"retry: 99999999999999999999\n", "", retry(u64::MAX)),
+            (b"retry: 7", "", retry(7)),
+            (b"identity: 9\nid : 9\n\n", "", None),
+        ] {
+            let expected = Position { last_id: id.into(), retry: wait };
+            assert_eq!(position(bytes), expected, "{}", String::from_utf8_lossy(bytes));
+        }
     }
 }

@@ -74,11 +74,7 @@ impl Wire {
     }
 
     pub(super) fn enter(&self, phase: Phase) {
-        let mut state = self.state.locked();
-        if phase == Phase::Sent {
-            state.sent_at.get_or_insert_with(Instant::now);
-        }
-        state.phase = Some(phase);
+        self.state.locked().phase = Some(phase);
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -128,18 +124,25 @@ impl Wire {
 
     /// How long the next step may take.
     pub(super) fn remaining(&self) -> Result<Duration, Stop> {
-        let state = self.state.locked();
-        let left = match &state.scope {
-            Some(scope) => scope.remaining()?,
-            // Outside an exchange nothing waits.
-            None => Duration::from_millis(1),
-        };
-        match state.until {
-            None => Ok(left),
-            Some(until) => match until.checked_duration_since(Instant::now()) {
-                Some(connect) if !connect.is_zero() => Ok(left.min(connect)),
-                _ => Err(Stop::Deadline),
-            },
+        self.state.locked().remaining(Instant::now())
+    }
+
+    /// Some of the request is about to be sent, within the time given back.
+    pub(super) fn sending(&self) -> Result<Duration, Stop> {
+        let now = Instant::now();
+        let mut state = self.state.locked();
+        if matches!(state.phase, Some(Phase::Ready | Phase::Idle)) {
+            state.phase = Some(Phase::Sent);
+            state.sent_at.get_or_insert(now);
+        }
+        state.remaining(now)
+    }
+
+    /// Some of the answer has come.
+    pub(super) fn answering(&self) {
+        let mut state = self.state.locked();
+        if state.phase == Some(Phase::Sent) {
+            state.phase = Some(Phase::Answering);
         }
     }
 
@@ -167,6 +170,23 @@ impl Wire {
     /// Whether the limit on connecting has passed, rather than that of the whole exchange.
     pub(super) fn connect_timed_out(&self) -> bool {
         self.state.locked().until.is_some_and(|until| until <= Instant::now())
+    }
+}
+
+impl WireState {
+    fn remaining(&self, now: Instant) -> Result<Duration, Stop> {
+        let left = match &self.scope {
+            Some(scope) => scope.remaining_at(now)?,
+            // Outside an exchange nothing waits.
+            None => Duration::from_millis(1),
+        };
+        match self.until {
+            None => Ok(left),
+            Some(until) => match until.checked_duration_since(now) {
+                Some(connect) if !connect.is_zero() => Ok(left.min(connect)),
+                _ => Err(Stop::Deadline),
+            },
+        }
     }
 }
 

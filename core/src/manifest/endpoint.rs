@@ -1,4 +1,4 @@
-//! The MCP endpoint of a server, from the URL in the manifest.
+//! The MCP endpoint of a server, and that of its tokens, from the URLs in the manifest.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -8,7 +8,7 @@ use http::Uri;
 
 use crate::redact::Redactor;
 
-/// Where a server is. Its query may hold a key, so there are two forms: one to connect to and one to show.
+/// Where requests go. Its query may hold a key, so there are two forms: one to connect to and one to show.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     uri: Uri,
@@ -17,25 +17,20 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint of a base URL: `/mcp` is added to its path unless that ends so already. Nothing else is changed, but
-    /// that the scheme is written small and a fragment is dropped. The error is what is wrong, and shows nothing of the
-    /// URL.
+    /// The MCP endpoint of a base URL: `/mcp` is added to its path unless that ends so already. Nothing else is changed,
+    /// but that the scheme is written small and a fragment is dropped. The error is what is wrong, and shows nothing of
+    /// the URL.
     pub(crate) fn parse(url: &str) -> Result<Endpoint, String> {
-        let (scheme, rest) = split_scheme(url)?;
-        let (rest, _fragment) = rest.split_once('#').unwrap_or((rest, ""));
-        let hierarchy = rest.split('?').next().unwrap_or(rest);
-        let query = &rest[hierarchy.len()..];
-        let (authority, path) = hierarchy.split_at(hierarchy.find('/').unwrap_or(hierarchy.len()));
-        check_authority(authority)?;
-        let path = path.strip_suffix('/').unwrap_or(path);
+        let parts = Parts::of(url)?;
+        let path = parts.path.strip_suffix('/').unwrap_or(parts.path);
         let suffix = if path.ends_with("/mcp") { "" } else { "/mcp" };
-        let shown = format!("{scheme}://{authority}{path}{suffix}");
-        let full = format!("{shown}{query}");
-        if !full.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("has a character that a URL cannot hold; write it percent-encoded".to_owned());
-        }
-        let uri = full.parse().map_err(|fault| format!("is not a valid URL: {fault}"))?;
-        Ok(Endpoint { uri, full: full.into(), shown: shown.into() })
+        parts.join(&format!("{path}{suffix}"))
+    }
+
+    /// The endpoint that a URL names as it stands.
+    pub(crate) fn exact(url: &str) -> Result<Endpoint, String> {
+        let parts = Parts::of(url)?;
+        parts.join(parts.path)
     }
 
     /// To connect to.
@@ -53,6 +48,11 @@ impl Endpoint {
         &self.shown
     }
 
+    /// The URL without its query, for a server that is told where the request will go.
+    pub(crate) fn without_query(&self) -> &str {
+        self.full.split('?').next().unwrap_or_default()
+    }
+
     /// A path may hold a key as well.
     pub(crate) fn scrub(&mut self, redactor: &Redactor) {
         self.shown = redactor.scrub_str(&self.shown).into();
@@ -62,6 +62,35 @@ impl Endpoint {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Endpoint").field(&self.shown).finish()
+    }
+}
+
+/// A URL taken apart, as far as it was checked.
+struct Parts<'a> {
+    scheme: &'static str,
+    authority: &'a str,
+    path: &'a str,
+    query: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(url: &'a str) -> Result<Parts<'a>, String> {
+        let (scheme, rest) = split_scheme(url)?;
+        let (rest, _fragment) = rest.split_once('#').unwrap_or((rest, ""));
+        let (hierarchy, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+        let (authority, path) = hierarchy.split_at(hierarchy.find('/').unwrap_or(hierarchy.len()));
+        check_authority(authority)?;
+        Ok(Parts { scheme, authority, path, query })
+    }
+
+    fn join(&self, path: &str) -> Result<Endpoint, String> {
+        let shown = format!("{}://{}{path}", self.scheme, self.authority);
+        let full = format!("{shown}{}", self.query);
+        if !full.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("has a character that a URL cannot hold; write it percent-encoded".to_owned());
+        }
+        let uri = full.parse().map_err(|fault| format!("is not a valid URL: {fault}"))?;
+        Ok(Endpoint { uri, full: full.into(), shown: shown.into() })
     }
 }
 
@@ -77,7 +106,7 @@ fn split_scheme(url: &str) -> Result<(&'static str, &str), String> {
 /// RFC 3986, section 3.2, without the user information.
 fn check_authority(authority: &str) -> Result<(), String> {
     if authority.contains('@') {
-        return Err("must not hold a user or password; send them with `headers`".to_owned());
+        return Err("must not hold a user or password; `headers` and `auth` are for those".to_owned());
     }
     let (host, after) = match authority.split_once(']') {
         Some((address, after)) => (check_ipv6(address)?, after),

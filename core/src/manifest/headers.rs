@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use http::HeaderName;
-use zeroize::Zeroizing;
 
+use super::expand::{CONTROL_CHARACTER, expand};
 use super::{Environment, SecretValue};
 use crate::error::Error;
 use crate::member::Member;
@@ -51,7 +51,12 @@ pub(super) fn read(
         if !seen.insert(header.clone()) {
             return Err(value.error("this header is there twice, in other letters"));
         }
-        pairs.push((header, read_value(&value, environment)?));
+        let read = read_value(&value, environment)?;
+        // RFC 9110, section 11.6.2: credentials are ASCII.
+        if header == http::header::AUTHORIZATION && !read.as_str().is_ascii() {
+            return Err(value.error("has a character beyond ASCII in its value"));
+        }
+        pairs.push((header, read));
     }
     Ok(pairs)
 }
@@ -67,47 +72,11 @@ fn is_reserved(name: &str) -> bool {
 }
 
 fn read_value(member: &Member<'_>, environment: Environment<'_>) -> Result<SecretValue, Error> {
-    let text = Zeroizing::new(member.string()?);
-    let value = expand(&text, environment).map_err(|fault| member.error(fault))?;
+    let value = expand(member, environment)?;
     // RFC 9110, section 5.5: visible characters, space, tab, and bytes beyond ASCII.
     let allowed = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
-    if !value.as_str().bytes().all(allowed) {
-        return Err(member.error("has a line break or another control character in its value"));
+    if !value.text.bytes().all(allowed) {
+        return Err(member.error(CONTROL_CHARACTER));
     }
-    Ok(value)
-}
-
-/// Replaces each `${env:NAME}`. What it puts in is not looked at again.
-fn expand(text: &str, environment: Environment<'_>) -> Result<SecretValue, String> {
-    let mut pieces = text.split("${env:");
-    let first = pieces.next().unwrap_or_default();
-    let mut filled = Vec::new();
-    for piece in pieces {
-        let Some((name, after)) = piece.split_once('}') else {
-            return Err("has a `${env:` without its `}`".to_owned());
-        };
-        filled.push((variable(name, environment)?, after));
-    }
-    // With room for all of it the text never moves and leaves no copy behind.
-    let room = text.len() + filled.iter().map(|(variable, _)| variable.len()).sum::<usize>();
-    let mut value = Zeroizing::new(String::with_capacity(room));
-    value.push_str(first);
-    for (variable, after) in &filled {
-        value.push_str(variable);
-        value.push_str(after);
-    }
-    Ok(SecretValue::new(&value, filled.into_iter().map(|(variable, _)| variable).collect()))
-}
-
-fn variable(name: &str, environment: Environment<'_>) -> Result<Zeroizing<String>, String> {
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_name {
-        // Not shown: it may be anything, a secret too.
-        return Err("has a `${env:…}` with something else than a variable's name in it".to_owned());
-    }
-    match environment(name).map(|value| value.into_string()) {
-        Some(Ok(value)) => Ok(Zeroizing::new(value)),
-        Some(Err(_)) => Err(format!("the environment variable {name} is not UTF-8")),
-        None => Err(format!("the environment variable {name} is not set")),
-    }
+    Ok(SecretValue::new(&value.text, value.variables))
 }

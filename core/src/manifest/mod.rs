@@ -2,7 +2,9 @@
 //!
 //! Reading is pure: the text and the environment go in, a [`Manifest`] or the first error comes out.
 
+mod auth;
 mod endpoint;
+mod expand;
 mod headers;
 mod secret;
 #[cfg(test)]
@@ -11,16 +13,20 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use http::HeaderName;
+use http::header::AUTHORIZATION;
 use zeroize::Zeroizing;
 
+pub(crate) use self::auth::AuthSpec;
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::secret::SecretValue;
 use crate::error::{Error, ErrorKind};
 use crate::member::{Member, Object, Shape};
 use crate::options::{self, Replay};
+use crate::redact::Redactor;
 
 /// The revisions of MCP that verifi speaks, oldest first.
-pub(crate) const PROTOCOL_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const PROTOCOL_VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// How many servers a slot may have. Each level of nested fallbacks is one more, so this bounds the nesting too.
 const MAX_SERVERS: usize = 16;
@@ -46,7 +52,9 @@ pub(crate) struct SlotSpec {
 pub(crate) struct ServerSpec {
     pub endpoint: Endpoint,
     /// Sent on every request to this server, and to no other.
-    pub headers: Vec<(http::HeaderName, SecretValue)>,
+    pub headers: Vec<(HeaderName, SecretValue)>,
+    /// Where the tokens come from that go with every request to this server.
+    pub auth: Option<AuthSpec>,
     /// One of [`PROTOCOL_VERSIONS`].
     pub protocol_version: Option<String>,
 }
@@ -76,10 +84,24 @@ pub(crate) fn parse(json: &str, environment: Environment<'_>) -> Result<Manifest
 }
 
 impl Manifest {
+    /// Takes secrets out of what is shown of it.
+    pub(crate) fn scrub(&mut self, redactor: &Redactor) {
+        for server in self.slots.values_mut().flat_map(|slot| &mut slot.servers) {
+            server.endpoint.scrub(redactor);
+            if let Some(auth) = &mut server.auth {
+                auth.token_url.scrub(redactor);
+            }
+        }
+    }
+
+    /// Whether tokens are fetched for any of its servers.
+    pub(crate) fn wants_tokens(&self) -> bool {
+        self.slots.values().flat_map(|slot| &slot.servers).any(|server| server.auth.is_some())
+    }
+
     /// The values that a server of this manifest is sent and nobody else may see.
     pub(crate) fn secrets(&self) -> Vec<Zeroizing<String>> {
-        let servers = self.slots.values().flat_map(|slot| &slot.servers);
-        servers.flat_map(|server| &server.headers).flat_map(|(name, value)| value.secrets(name)).collect()
+        self.slots.values().flat_map(|slot| &slot.servers).flat_map(ServerSpec::secrets).collect()
     }
 }
 
@@ -96,7 +118,12 @@ pub(crate) fn slot_not_filled<'a>(slot: &str, names: impl Iterator<Item = &'a st
 
 impl ServerSpec {
     fn at(endpoint: Endpoint) -> ServerSpec {
-        ServerSpec { endpoint, headers: Vec::new(), protocol_version: None }
+        ServerSpec { endpoint, headers: Vec::new(), auth: None, protocol_version: None }
+    }
+
+    fn secrets(&self) -> Vec<Zeroizing<String>> {
+        let headers = self.headers.iter().flat_map(|(name, value)| value.secrets(name));
+        headers.chain(self.auth.iter().flat_map(AuthSpec::secrets)).collect()
     }
 }
 
@@ -163,8 +190,20 @@ fn server(fill: &Object<'_>, environment: Environment<'_>) -> Result<ServerSpec,
         Some(headers) => headers::read(&headers, environment)?,
         None => Vec::new(),
     };
+    let auth = fill.get("auth").map(|auth| read_auth(&auth, &headers, environment)).transpose()?;
     let protocol_version = fill.get("protocolVersion").map(|version| protocol_version(&version)).transpose()?;
-    Ok(ServerSpec { endpoint, headers, protocol_version })
+    Ok(ServerSpec { endpoint, headers, auth, protocol_version })
+}
+
+fn read_auth(
+    member: &Member<'_>,
+    headers: &[(HeaderName, SecretValue)],
+    environment: Environment<'_>,
+) -> Result<AuthSpec, Error> {
+    if headers.iter().any(|(name, _)| name == AUTHORIZATION) {
+        return Err(member.error("cannot stand beside an `authorization` header"));
+    }
+    auth::read(member, environment)
 }
 
 fn endpoint(url: &Member<'_>) -> Result<Endpoint, Error> {

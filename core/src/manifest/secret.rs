@@ -19,14 +19,14 @@ const SHORTEST_COOKIE: usize = 8;
 #[derive(Clone)]
 pub(crate) struct SecretValue {
     value: Zeroizing<String>,
-    variables: Vec<Zeroizing<String>>,
+    parts: Vec<Zeroizing<String>>,
 }
 
 impl SecretValue {
-    /// A value and the variables that went into it. White space around it is not part of it (RFC 9110, section 5.5): a
+    /// A value and the parts that it was made from. White space around it is not part of it (RFC 9110, section 5.5): a
     /// server that repeats the value repeats it without.
-    pub(super) fn new(value: &str, variables: Vec<Zeroizing<String>>) -> SecretValue {
-        SecretValue { value: secret(value.trim_matches([' ', '\t'])), variables }
+    pub(super) fn new(value: &str, parts: Vec<Zeroizing<String>>) -> SecretValue {
+        SecretValue { value: secret(value.trim_matches([' ', '\t'])), parts }
     }
 
     /// The value, to be sent.
@@ -37,7 +37,7 @@ impl SecretValue {
     /// The value and every part of it that must not be seen alone either.
     pub(super) fn secrets(&self, name: &HeaderName) -> Vec<Zeroizing<String>> {
         let mut secrets = vec![self.value.clone()];
-        secrets.extend(self.variables.iter().map(|variable| secret(variable.trim())));
+        secrets.extend(self.parts.iter().map(|part| secret(part.trim())));
         if let Some((scheme, token)) = self.value.split_once(' ') {
             let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
             if known || name == AUTHORIZATION {

@@ -10,6 +10,9 @@ use crate::error::{Error, ErrorKind};
 /// Slot by slot, something of each server.
 type Servers<T> = BTreeMap<String, Vec<T>>;
 
+/// The token URL and how it is shown, the credentials, the scope.
+type Auth = (String, String, String, Option<String>);
+
 #[derive(Deserialize)]
 struct Vectors {
     cases: Vec<Case>,
@@ -29,6 +32,7 @@ struct Case {
     shown: Option<Servers<String>>,
     headers: Option<Servers<Vec<(String, String)>>>,
     versions: Option<Servers<Option<String>>>,
+    auth: Option<Servers<Option<Auth>>>,
     replay: Option<BTreeMap<String, Option<String>>>,
     secrets: Option<BTreeSet<String>>,
     error: Option<String>,
@@ -61,6 +65,7 @@ impl Case {
             server.headers.iter().map(|(name, value)| (name.to_string(), value.as_str().to_owned())).collect()
         };
         expect(name, &self.headers, each(manifest, pairs));
+        expect(name, &self.auth, each(manifest, |server| server.auth.as_ref().map(auth)));
         let replay = |slot: &super::SlotSpec| slot.replay.map(|replay| replay.as_str().to_owned());
         expect(name, &self.replay, manifest.slots.iter().map(|(name, slot)| (name.clone(), replay(slot))).collect());
         expect(name, &self.secrets, manifest.secrets().iter().map(|secret| secret.to_string()).collect());
@@ -85,6 +90,11 @@ impl Case {
     }
 }
 
+fn auth(spec: &super::AuthSpec) -> Auth {
+    let (url, shown) = (spec.token_url.full().to_owned(), spec.token_url.shown().to_string());
+    (url, shown, spec.credentials.as_str().to_owned(), spec.scope.clone())
+}
+
 fn each<T>(manifest: &Manifest, of: impl Fn(&ServerSpec) -> T) -> Servers<T> {
     manifest.slots.iter().map(|(name, slot)| (name.clone(), slot.servers.iter().map(&of).collect())).collect()
 }
@@ -99,7 +109,7 @@ fn empty(_name: &str) -> Option<OsString> {
     None
 }
 
-// Rules 1.1, 1.5, 5.4, 5.5, 5.6, 6.5, 6.6.
+// Rules 1.1, 1.5, 3.12, 5.4, 5.5, 5.6, 6.5, 6.6.
 #[test]
 fn vectors() {
     let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/manifest.json"));

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-use super::client::Failure;
+use super::client::Server;
+use super::failure::Failure;
 use super::message::Message;
 use super::pick::Pick;
+use super::resume::Resume;
+use super::session::Session;
 use crate::cancel::Scope;
-use crate::http::{Fault, Response, sse};
+use crate::http::{Response, sse};
 use crate::redact::Redactor;
 use crate::result::Raw;
 
@@ -98,10 +101,10 @@ fn sniff(start: &[u8]) -> Form {
 const LARGEST_PIECE: usize = 256 * 1024;
 
 pub(super) struct Reader<'a> {
+    pub(super) server: &'a Server,
+    pub(super) session: &'a Session,
     pub(super) scope: &'a Arc<Scope>,
     pub(super) id: u64,
-    /// The most bytes of one answer.
-    pub(super) limit: u64,
 }
 
 impl Reader<'_> {
@@ -120,7 +123,7 @@ impl Reader<'_> {
         match form {
             Form::Json => self.read_json(response, first, incoming),
             Form::Stream => self.read_stream(response, &first, incoming),
-            Form::Other => Err(self.unreadable(response, first)),
+            Form::Other => Err(unreadable(response, self.scope, first)),
         }
     }
 
@@ -130,7 +133,7 @@ impl Reader<'_> {
         mut body: Vec<u8>,
         incoming: &mut dyn Incoming,
     ) -> Result<Reply, Failure> {
-        read_to_end(&mut response, self.scope, &mut body, self.limit)?;
+        read_to_end(&mut response, self.scope, &mut body, self.limit())?;
         let status = response.status;
         response.finish();
         if body.trim_ascii().is_empty() {
@@ -141,52 +144,108 @@ impl Reader<'_> {
         pick.finish()
     }
 
+    /// A stream that ends before the response is resumed, if it can be (rule 3.7).
     fn read_stream(&self, mut response: Response, first: &[u8], incoming: &mut dyn Incoming) -> Result<Reply, Failure> {
-        let mut parser = sse::Parser::default();
-        let mut pick = Pick::new(self.id);
-        let mut outcome = Ok(());
-        let mut buffer = vec![0; 8 * 1024];
-        let mut filled = first.len();
-        buffer[..filled].copy_from_slice(first);
-        if first.is_empty() {
-            filled = response.read(self.scope, &mut buffer)?;
+        let mut stream = Stream {
+            scope: self.scope,
+            limit: self.limit(),
+            parser: sse::Parser::default(),
+            pick: Pick::new(self.id),
+            incoming,
+        };
+        let mut resume = Resume::new(self.server, self.session, self.scope);
+        let mut ended = match stream.take(first)? {
+            true => None,
+            false => stream.read(&mut response)?,
+        };
+        while let Some(failure) = ended {
+            response.finish_if_ended();
+            response = resume.again(stream.parser.position(), stream.parser.has_news(), failure)?;
+            stream.parser.reconnect();
+            ended = stream.read(&mut response)?;
         }
+        response.finish();
+        stream.pick.finish()
+    }
+
+    fn limit(&self) -> u64 {
+        self.server.limits.max_response_bytes
+    }
+}
+
+/// The failure of an answer that is of no form which can be read.
+pub(super) fn unreadable(response: Response, scope: &Scope, body: Vec<u8>) -> Failure {
+    let named = match response.headers.get(http::header::CONTENT_TYPE) {
+        Some(value) => format!("an answer of type {}", String::from_utf8_lossy(value.as_bytes())),
+        None => "an answer of no known type".into(),
+    };
+    let status = response.status;
+    let head = body_head(response, scope, body);
+    Failure::answered_with(format!("{named} ({status})"), head)
+}
+
+/// A stream of events and what was found in it.
+struct Stream<'a> {
+    scope: &'a Arc<Scope>,
+    /// The most bytes of one answer.
+    limit: u64,
+    parser: sse::Parser,
+    pick: Pick,
+    incoming: &'a mut dyn Incoming,
+}
+
+impl Stream<'_> {
+    /// Reads on until the response is there. A failure that is given back is how the stream was broken off before.
+    fn read(&mut self, response: &mut Response) -> Result<Option<Failure>, Failure> {
+        let mut buffer = vec![0; 8 * 1024];
         loop {
-            let mut on_event = |data: Vec<u8>| {
-                outcome = match data.len() as u64 > self.limit {
-                    true => Err(Failure::TooLarge { limit: self.limit }),
-                    false => pick.take_bytes(data, incoming),
-                };
-                outcome.is_ok() && !pick.has_found()
+            let filled = match response.read(self.scope, &mut buffer).map_err(Failure::from) {
+                Ok(filled) => filled,
+                Err(failure) if failure.is_stop() => return Err(failure),
+                Err(failure) => return Ok(Some(failure)),
             };
-            match filled {
-                0 => parser.finish(&mut on_event),
-                _ => parser.push(&buffer[..filled], &mut on_event),
+            if filled == 0 {
+                return self.end();
             }
-            std::mem::replace(&mut outcome, Ok(()))?;
-            if pick.has_found() || filled == 0 {
-                response.finish();
-                return pick.finish();
-            }
-            if parser.pending() as u64 > self.limit {
-                return Err(Failure::TooLarge { limit: self.limit });
+            if self.take(&buffer[..filled])? {
+                return Ok(None);
             }
             // A large answer is read in large pieces.
             if filled == buffer.len() && buffer.len() < LARGEST_PIECE {
                 buffer.resize(buffer.len() * 2, 0);
             }
-            filled = response.read(self.scope, &mut buffer)?;
         }
     }
 
-    fn unreadable(&self, response: Response, body: Vec<u8>) -> Failure {
-        let named = match response.headers.get(http::header::CONTENT_TYPE) {
-            Some(value) => format!("an answer of type {}", String::from_utf8_lossy(value.as_bytes())),
-            None => "an answer of no known type".into(),
-        };
-        let status = response.status;
-        let head = body_head(response, self.scope, body);
-        Failure::answered_with(format!("{named} ({status})"), head)
+    /// Takes a piece. True when the response is in it.
+    fn take(&mut self, piece: &[u8]) -> Result<bool, Failure> {
+        self.with_events(|parser, on_event| parser.push(piece, on_event))?;
+        if !self.pick.has_found() && self.parser.pending() as u64 > self.limit {
+            return Err(Failure::TooLarge { limit: self.limit });
+        }
+        Ok(self.pick.has_found())
+    }
+
+    /// The connection has ended. A response under another id stands when there is no other.
+    fn end(&mut self) -> Result<Option<Failure>, Failure> {
+        self.with_events(|parser, on_event| parser.finish(on_event))?;
+        Ok((!self.pick.has_any()).then(|| self.pick.failure()))
+    }
+
+    fn with_events(
+        &mut self,
+        parse: impl FnOnce(&mut sse::Parser, &mut dyn FnMut(Vec<u8>) -> bool),
+    ) -> Result<(), Failure> {
+        let Stream { limit, parser, pick, incoming, .. } = self;
+        let mut outcome = Ok(());
+        parse(parser, &mut |data: Vec<u8>| {
+            outcome = match data.len() as u64 > *limit {
+                true => Err(Failure::TooLarge { limit: *limit }),
+                false => pick.take_bytes(data, *incoming),
+            };
+            outcome.is_ok() && !pick.has_found()
+        });
+        outcome
     }
 }
 
@@ -264,16 +323,5 @@ impl BodyHead {
             text.truncate(end);
         }
         BodyHead { text, is_cut }
-    }
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
-        match fault.kind {
-            crate::http::FaultKind::Stopped(stop) => Failure::Stopped { stop, sent: fault.sent },
-            crate::http::FaultKind::Failed(reason) => {
-                Failure::Unreachable { reason, head: BodyHead::default(), sent: fault.sent, lost: true }
-            }
-        }
     }
 }

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
 use super::answer::Incoming;
-use super::client::{Failure, Posted, Server};
+use super::client::Server;
+use super::elicitation::elicited;
+use super::failure::Failure;
 use super::message::{self, Message, is_id};
+use super::post::Posted;
 use super::session::Session;
 use crate::cancel::Stop;
-use crate::http::Resend;
-use crate::options::Elicitation;
 use crate::progress::{Progress, ProgressFn};
 
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -52,13 +52,17 @@ impl Dialogue<'_> {
         self.post_later(text);
     }
 
-    /// Posts a message that the call does not wait for.
+    /// Posts a message that the call does not wait for. In 2026-07-28 a server is posted nothing but requests: closing
+    /// the stream tells it that nobody waits any more, and it may ask nothing.
     fn post_later(&self, text: String) {
         const LIMIT: Duration = Duration::from_secs(5);
+        if self.session.is_modern() {
+            return;
+        }
         let (server, session) = (self.server.clone(), self.session.clone());
         self.server.background.chore(LIMIT, move |scope| {
             // Whether it arrives is the server's concern.
-            if let Ok(Posted::Answer(response)) = server.post(&session, scope, &text, Resend::Unanswered) {
+            if let Ok(Posted::Answer(response)) = server.post(&session, scope, &text) {
                 response.finish();
             }
         });
@@ -69,6 +73,7 @@ impl Dialogue<'_> {
         match method {
             "notifications/progress" => self.progressed(params),
             "notifications/cancelled" => return self.cancelled(params),
+            "notifications/tools/list_changed" => self.server.catalog.stale(),
             _ => {}
         }
         Ok(())
@@ -121,20 +126,4 @@ impl Dialogue<'_> {
         let params = format!(r#"{{"requestId":{},"reason":{}}}"#, self.id, message::quoted(reason));
         self.post_later(message::notification("notifications/cancelled", Some(&params)));
     }
-}
-
-/// The answer to an elicitation: nobody is there to ask. With `defaults`, the schema's own, when they are all it needs.
-fn elicited(elicitation: Elicitation, params: Option<&str>) -> Value {
-    let declined = json!({"action": "decline"});
-    let params: Value = params.and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default();
-    let Some(properties) = params["requestedSchema"]["properties"].as_object() else { return declined };
-    if elicitation == Elicitation::Decline {
-        return declined;
-    }
-    let content: Map<String, Value> =
-        properties.iter().filter_map(|(name, schema)| Some((name.clone(), schema.get("default")?.clone()))).collect();
-    let required = params["requestedSchema"]["required"].as_array();
-    let is_whole = required
-        .is_none_or(|names| names.iter().all(|name| name.as_str().is_some_and(|name| content.contains_key(name))));
-    if is_whole { json!({"action": "accept", "content": content}) } else { declined }
 }

@@ -2,17 +2,20 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::client::{Failure, Server, rpc_error_text};
+use super::ask::Ask;
+use super::catalog;
+use super::client::{Server, rpc_error_text};
 use super::elements::elements;
+use super::failure::Failure;
 use super::message;
+use super::request::Response;
 use crate::cancel::Scope;
-use crate::http::Resend;
-use crate::lock::Lock;
-use crate::tools::{RawTool, ToolHints};
+use crate::tools::RawTool;
 
 const MOST_PAGES: usize = 1000;
 
@@ -29,6 +32,15 @@ struct Page<'a> {
     #[serde(borrow)]
     tools: &'a RawValue,
     next_cursor: Option<String>,
+    #[serde(borrow)]
+    ttl_ms: Option<&'a RawValue>,
+}
+
+/// What a page says beside its tools.
+struct PageEnd {
+    next_cursor: Option<String>,
+    fresh_until: Option<Instant>,
+    is_modern: bool,
 }
 
 /// Which page comes next.
@@ -53,23 +65,34 @@ impl Cursors {
 }
 
 impl Server {
-    /// All tools of the server, each name once (rule 3.10).
-    pub(crate) fn list(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Vec<RawTool>, ListFailure> {
+    /// All tools of the server, each name once (rule 3.10). A list that its server calls fresh is not asked for again.
+    pub(crate) fn list(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Arc<Vec<RawTool>>, ListFailure> {
+        match self.catalog.fresh() {
+            Some(tools) => Ok(tools),
+            None => self.ask_for_list(scope),
+        }
+    }
+
+    pub(super) fn ask_for_list(self: &Arc<Self>, scope: &Arc<Scope>) -> Result<Arc<Vec<RawTool>>, ListFailure> {
         let mut cursors = Cursors::default();
         let mut names = HashSet::new();
         let mut tools = Vec::new();
         let mut cursor = None;
+        let mut fresh_until: Option<Option<Instant>> = None;
         for _ in 1..MOST_PAGES {
-            let next = self.list_page(scope, cursor.as_deref(), &mut |tool: RawTool| {
+            let page = self.list_page(scope, cursor.as_deref(), &mut |tool: RawTool| {
                 if names.insert(tool.name.clone()) {
                     tools.push(tool);
                 }
             })?;
-            cursor = cursors.follow(next)?;
+            // The list is as fresh as its stalest page.
+            fresh_until = Some(fresh_until.map_or(page.fresh_until, |until| until.min(page.fresh_until)));
+            cursor = cursors.follow(page.next_cursor)?;
             if cursor.is_none() {
-                *self.tools.locked() =
-                    tools.iter().map(|tool| (tool.name.clone(), ToolHints::of(&tool.json))).collect();
-                return Ok(tools);
+                return Ok(match page.is_modern {
+                    true => self.catalog.take_modern(tools, fresh_until.flatten()),
+                    false => self.catalog.take(tools),
+                });
             }
         }
         Err(ListFailure::Refused(format!("the list does not end within {MOST_PAGES} pages")))
@@ -80,14 +103,10 @@ impl Server {
         scope: &Arc<Scope>,
         cursor: Option<&str>,
         found: &mut dyn FnMut(RawTool),
-    ) -> Result<Option<String>, ListFailure> {
-        let params = match cursor {
-            Some(cursor) => format!(r#"{{"cursor":{}}}"#, message::quoted(cursor)),
-            None => "{}".into(),
-        };
-        let reply = self
-            .request(scope, "tools/list", |_| params.clone(), None, Resend::Unanswered)
-            .map_err(ListFailure::Failed)?;
+    ) -> Result<PageEnd, ListFailure> {
+        let members = cursor.map(|cursor| format!(r#""cursor":{}"#, message::quoted(cursor))).unwrap_or_default();
+        let Response { reply, is_modern } =
+            self.request(scope, Ask::new("tools/list", members)).map_err(ListFailure::Failed)?;
         if reply.is_error() {
             return Err(ListFailure::Refused(rpc_error_text(reply.text())));
         }
@@ -100,6 +119,7 @@ impl Server {
             true
         })
         .map_err(no_list)?;
-        Ok(page.next_cursor)
+        let fresh_until = catalog::fresh_until(page.ttl_ms.map(RawValue::get));
+        Ok(PageEnd { next_cursor: page.next_cursor, fresh_until, is_modern })
     }
 }

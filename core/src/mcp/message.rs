@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The text of a request.
-pub(super) fn request(id: u64, method: &str, params: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+/// The text of a request. `members`: those of its `params`, as JSON text without the braces.
+pub(super) fn request(id: u64, method: &str, members: &str) -> String {
+    let id = id.to_string();
+    [r#"{"jsonrpc":"2.0","id":"#, &id, r#","method":""#, method, r#"","params":{"#, members, "}}"].concat()
 }
 
 /// The text of a notification.
@@ -113,6 +114,12 @@ impl RpcError {
             },
             Err(_) => RpcError { code: None, message: crate::json::compact(error) },
         }
+    }
+}
+
+impl RpcError {
+    pub(super) fn has_code(&self, code: i64) -> bool {
+        self.code.as_ref().is_some_and(|text| text.trim_matches('"').parse() == Ok(code))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The response among the messages of an answer.
 
 use super::answer::{BodyHead, Incoming, Reply, lossy, place};
-use super::client::Failure;
 use super::elements::elements;
+use super::failure::Failure;
 use super::message::{Message, is_id};
 
 /// Finds the response among the messages of an answer.
@@ -84,11 +84,20 @@ impl Pick {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Reply, Failure> {
-        let (found, unreadable) = (self.found.or(self.last), self.unreadable);
-        found.ok_or_else(|| match unreadable {
-            Some((what, head)) => Failure::answered_with(what, head),
+    /// Whether there is a response, under whatever id.
+    pub(super) fn has_any(&self) -> bool {
+        self.found.is_some() || self.last.is_some()
+    }
+
+    /// Why there is no response.
+    pub(super) fn failure(&self) -> Failure {
+        match &self.unreadable {
+            Some((what, head)) => Failure::answered_with(what.clone(), head.clone()),
             None => Failure::answered("the answer ended without a response".into()),
-        })
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Reply, Failure> {
+        self.found.take().or(self.last.take()).ok_or_else(|| self.failure())
     }
 }

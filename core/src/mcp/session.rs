@@ -1,6 +1,7 @@
 //! What a server and verifi have agreed on: the protocol's revision and the session.
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use once_cell::sync::OnceCell;
@@ -10,18 +11,29 @@ use crate::lock::Lock;
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// The revisions of MCP that begin with a handshake.
+/// The revisions of MCP that verifi speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Revision {
     V2024_11_05,
     V2025_03_26,
     V2025_06_18,
     V2025_11_25,
+    V2026_07_28,
 }
 
 impl Revision {
-    const ALL: [Revision; 4] =
-        [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
+    const ALL: [Revision; 5] = [
+        Revision::V2024_11_05,
+        Revision::V2025_03_26,
+        Revision::V2025_06_18,
+        Revision::V2025_11_25,
+        Revision::V2026_07_28,
+    ];
+
+    /// Whether it has no handshake and no session: each request says for itself what it is.
+    pub(crate) fn is_modern(self) -> bool {
+        self == Revision::V2026_07_28
+    }
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -29,6 +41,7 @@ impl Revision {
             Revision::V2025_03_26 => "2025-03-26",
             Revision::V2025_06_18 => "2025-06-18",
             Revision::V2025_11_25 => "2025-11-25",
+            Revision::V2026_07_28 => "2026-07-28",
         }
     }
 
@@ -37,23 +50,34 @@ impl Revision {
     }
 }
 
-/// One session with one server, from its handshake on.
+/// One session with one server, from its handshake on; or what stands in its place where there is none.
 pub(super) struct Session {
     revision: OnceCell<Revision>,
+    /// Whether the server has shown that it speaks the revision.
+    is_sure: AtomicBool,
     /// What every request carries: changes when the server names the session anew.
-    headers: Mutex<HeaderMap>,
+    headers: Mutex<Arc<HeaderMap>>,
 }
 
 impl Session {
     /// A session that the handshake has still to agree on. `base` is what goes with every request.
     pub(super) fn new(base: HeaderMap) -> Session {
-        Session { revision: OnceCell::new(), headers: Mutex::new(base) }
+        let headers = Mutex::new(Arc::new(base));
+        Session { revision: OnceCell::new(), is_sure: AtomicBool::new(false), headers }
+    }
+
+    /// What is taken for agreed on with a server that knows no handshake.
+    pub(super) fn without_handshake(revision: Revision, base: HeaderMap) -> Session {
+        let session = Session::new(base);
+        session.agree(revision);
+        session
     }
 
     /// The revision is agreed on. From 2025-06-18 on every request names it.
     pub(super) fn agree(&self, revision: Revision) {
         if self.revision.set(revision).is_ok() && revision >= Revision::V2025_06_18 {
-            self.headers.locked().insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+            Arc::make_mut(&mut self.headers.locked())
+                .insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
         }
     }
 
@@ -61,16 +85,33 @@ impl Session {
         self.revision.get().copied()
     }
 
-    pub(super) fn headers(&self) -> HeaderMap {
+    /// Whether it is none, but stands for a server that knows no handshake.
+    pub(super) fn is_modern(&self) -> bool {
+        self.revision().is_some_and(Revision::is_modern)
+    }
+
+    /// The server has shown that it speaks the revision.
+    pub(super) fn make_sure(&self) {
+        self.is_sure.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_sure(&self) -> bool {
+        self.is_sure.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn headers(&self) -> Arc<HeaderMap> {
         self.headers.locked().clone()
     }
 
     /// Takes the session's id from the head of any answer.
     pub(super) fn take_id(&self, answer: &HeaderMap) {
+        if self.is_modern() {
+            return;
+        }
         if let Some(id) = answer.get(SESSION_ID) {
             let mut headers = self.headers.locked();
             if headers.get(SESSION_ID) != Some(id) {
-                headers.insert(SESSION_ID, id.clone());
+                Arc::make_mut(&mut headers).insert(SESSION_ID, id.clone());
             }
         }
     }

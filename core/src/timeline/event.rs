@@ -1,5 +1,6 @@
 //! What happens to a run.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,10 +85,13 @@ pub struct Event {
     /// How many bytes of text the tool gave, scrubbed, in UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence_bytes: Option<u64>,
+    /// Of [`EventKind::CallFinished`]: the revision of MCP that the call was made in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<Cow<'static, str>>,
     /// What failed. Cut at 8 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The harness's line. Cut at 8 KiB.
+    /// The harness's line, or what verifi has to say of a server. Cut at 8 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -112,6 +116,7 @@ impl Draft {
             outcome: None,
             latency_ms: None,
             evidence_bytes: None,
+            protocol_version: None,
             error: None,
             message: None,
         })
@@ -168,6 +173,11 @@ impl Draft {
 
     pub(crate) fn evidence_bytes(mut self, bytes: u64) -> Draft {
         self.0.evidence_bytes = Some(bytes);
+        self
+    }
+
+    pub(crate) fn protocol_version(mut self, revision: Option<&'static str>) -> Draft {
+        self.0.protocol_version = revision.map(Cow::Borrowed);
         self
     }
 

@@ -8,7 +8,7 @@ mod torn;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -54,8 +54,17 @@ impl JournalSync {
 struct Shown(String);
 
 impl Shown {
+    /// What is in a path and cannot be seen, or would end a C string or a line, is escaped.
     fn new(path: &Path) -> Shown {
-        Shown(path.display().to_string())
+        let mut shown = String::new();
+        for character in path.to_string_lossy().chars() {
+            if character.is_control() {
+                shown.extend(character.escape_debug());
+            } else {
+                shown.push(character);
+            }
+        }
+        Shown(shown)
     }
 
     fn error(&self, what: impl fmt::Display) -> Error {
@@ -65,6 +74,18 @@ impl Shown {
     /// About the line that follows those of the chain.
     fn line(&self, chain: &Chain, what: &str) -> Error {
         self.error(format_args!("line {}: {what}", chain.lines + 1))
+    }
+}
+
+/// Makes sure, before a path is opened, that it is a file's: to open what is none may do something, or take for ever.
+fn look_at(path: &Path, shown: &Shown) -> Result<Metadata, Error> {
+    let metadata = fs::metadata(path).map_err(|error| shown.error(error))?;
+    if metadata.is_dir() {
+        Err(shown.error("is a directory"))
+    } else if !metadata.is_file() {
+        Err(shown.error("is not a regular file"))
+    } else {
+        Ok(metadata)
     }
 }
 

@@ -10,6 +10,7 @@ import {
   SlotNotFilledError,
   VerifiError,
   collectRunSecrets,
+  readJournal,
   redact,
   type CallOptions,
   type Ledger,
@@ -47,6 +48,10 @@ export async function use(): Promise<void> {
   const schema = (await kali.toolDefinitions())[0]?.inputSchema;
   const { ok, fault } = await verifyJournal('run.jsonl');
   void [ok, fault?.line, run.ledger().journalError, openRun(manifest, { journal: 'run.jsonl', sync: 'always' })];
+  for await (const event of readJournal('run.jsonl')) {
+    const seen: RunEvent = event;
+    if (seen.callId === 1) break;
+  }
   void [text, outcome, raw, calls, names, schema, kali.health()[0]?.state];
 }
 

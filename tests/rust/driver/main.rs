@@ -11,7 +11,7 @@ use calls::{Calls, Request};
 use executor::{Executor, Form};
 use serde::Serialize;
 use serde_json::{Value, json};
-use verifi::{Error, Next, Run, RunOptions, Slot, Subscription};
+use verifi::{Error, Next, Run, RunOptions, Slot, Subscription, read_journal, verify_journal};
 
 /// What comes of a command, or what is wrong.
 type Answer = Result<Reply, Error>;
@@ -66,6 +66,10 @@ impl Driver {
             "cancel" => self.calls.cancel(field(1)),
             "list" => self.slot(field(1)).and_then(|slot| self.list(&slot, Form::from_name(field(2)))),
             "definitions" => self.slot(field(1)).and_then(|slot| self.definitions(&slot, Form::from_name(field(2)))),
+            "verify" => verify_journal(field(1)).map(|verification| Reply::of(&verification)),
+            "read" => {
+                read_journal(field(1)).and_then(Iterator::collect::<Result<Vec<_>, _>>).map(|all| Reply::of(&all))
+            }
             "ledger" => Ok(Reply::of(&self.run().ledger())),
             "events" => Ok(Reply::of(&self.run().events())),
             "await_event" => Ok(Reply::of(&self.await_event(field(1), ms(2)))),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 use verifi::{ErrorKind, Next, Run, RunOptions, read_journal, verify_journal};
@@ -144,6 +145,30 @@ fn what_cannot_be_a_journal_is_an_error() {
     fs::set_permissions(&path, permissions).unwrap();
     // For the superuser as well, whom the system would let write.
     assert_eq!(refused(&path), "is read-only");
+}
+
+// Rule 4.5.
+#[test]
+fn a_pipe_is_an_error_and_nobody_waits_for_its_other_end() {
+    let folder = Folder::new();
+    let path = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let message = format!("{}: is not a regular file", path.display());
+    assert_eq!(read_journal(&path).unwrap_err().message(), message);
+    assert_eq!(verify_journal(&path).unwrap_err().message(), message);
+    assert_eq!(open(&path).unwrap_err().message(), message);
+}
+
+// Rule 4.5.
+#[test]
+fn an_error_shows_what_cannot_be_seen_in_a_path() {
+    let folder = Folder::new();
+    let path = folder.path("nul\0, line\n, café");
+    let shown = format!("{}: ", folder.path(r"nul\0, line\n, café").display());
+    for error in [read_journal(&path).unwrap_err(), verify_journal(&path).unwrap_err(), open(&path).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Journal);
+        assert!(error.message().strip_prefix(&*shown).is_some_and(|what| what.contains("NUL")), "{error}");
+    }
 }
 
 // Rule 4.5.

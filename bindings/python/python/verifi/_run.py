@@ -31,10 +31,13 @@ class Run:
     its parent's go on undisturbed.
 
     What is scrubbed from all that the run's servers say: the secrets of this process's environment (see
-    `collect_run_secrets`), `secrets`, and the headers of the manifest.
+    `collect_run_secrets`), `secrets`, the headers of the manifest, and the client secrets in it with each token that
+    comes for them.
 
     Args:
-        manifest: What the platform bound to the run, as a mapping or as JSON text.
+        manifest: What the platform bound to the run, as a mapping or as JSON text. A fill may have `auth`: `tokenUrl`,
+            `clientId`, `clientSecret` and, if the server wants one, `scope`. The server's tokens are then fetched by
+            OAuth's client credentials. `${env:NAME}` stands for an environment variable, as in `headers`.
         timeout: How long a call may take, in seconds: 300 unless set. A call on the next server after a failure has
             this long again.
         max_response_bytes: How many bytes an answer may have, after decompression: 256 MiB unless set.

@@ -31,8 +31,9 @@ class Event(_EventBase, total=False):
     """Something that happened to a run; what does not apply is absent.
 
     `seq` counts from 1 without gaps, `ts` is RFC 3339 in UTC with milliseconds, `latencyMs` is in milliseconds and
-    `evidenceBytes` in bytes of UTF-8. Kinds: "run_started", "call_started", "call_finished", "tool_error",
-    "mcp.fallback_used", "mcp.no_healthy_tool", "mcp.primary_restored", "log", "run_finished", "journal_failed".
+    `evidenceBytes` in bytes of UTF-8. `protocolVersion` is the revision of MCP that the call was made in. Kinds:
+    "run_started", "call_started", "call_finished", "tool_error", "mcp.fallback_used", "mcp.no_healthy_tool",
+    "mcp.primary_restored", "log", "run_finished", "journal_failed".
     """
 
     slot: str
@@ -44,6 +45,7 @@ class Event(_EventBase, total=False):
     outcome: Outcome
     latencyMs: float
     evidenceBytes: int
+    protocolVersion: str
     error: str
     message: str
 

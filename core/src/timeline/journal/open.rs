@@ -6,10 +6,12 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::line::Chain;
 use super::lines::{Line, Lines};
-use super::{Journal, JournalSync, Shown, torn};
+use super::{Journal, JournalSync, Shown, look_at, torn};
 use crate::error::Error;
 use crate::timeline::KEPT;
 use crate::timeline::event::{Event, EventKind};
@@ -99,24 +101,24 @@ impl Opening<'_> {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.shown.error(error)),
             Err(_) => (),
         }
-        // Looked at before it is opened: to open what is no file may do something, or take for ever.
-        let metadata = fs::metadata(self.path).map_err(|error| self.shown.error(error))?;
-        if metadata.is_dir() {
-            Err(self.shown.error("is a directory"))
-        } else if !metadata.is_file() {
-            Err(self.shown.error("is not a regular file"))
-        } else if metadata.permissions().readonly() {
-            Err(self.shown.error("is read-only"))
-        } else {
-            options.open(self.path).map_err(|error| self.shown.error(error))
+        if look_at(self.path, &self.shown)?.permissions().readonly() {
+            return Err(self.shown.error("is read-only"));
         }
+        options.open(self.path).map_err(|error| self.shown.error(error))
     }
 
     fn lock(&self, file: &File) -> Result<(), Error> {
-        file.try_lock().map_err(|fault| match fault {
-            TryLockError::WouldBlock => self.shown.error("is in use by another run"),
-            TryLockError::Error(error) => self.shown.error(error),
-        })
+        /// A reader that looks whether the file is in use holds it for less than that.
+        const MOMENT: Duration = Duration::from_millis(2);
+        const ATTEMPTS: u32 = 3;
+        for _ in 0..ATTEMPTS {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => thread::sleep(MOMENT),
+                Err(TryLockError::Error(error)) => return Err(self.shown.error(error)),
+            }
+        }
+        Err(self.shown.error("is in use by another run"))
     }
 
     /// Reads all events, and puts the end of the file in order.

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Shown;
 use super::line::Chain;
 use super::lines::{Line, Lines};
 use super::torn::is_torn;
+use super::{Shown, look_at};
 use crate::error::Error;
 use crate::timeline::event::Event;
 
@@ -104,13 +104,12 @@ pub fn verify_journal(path: impl AsRef<Path>) -> Result<Verification, Error> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Journal`](crate::ErrorKind::Journal) when the file cannot be opened.
+/// [`ErrorKind::Journal`](crate::ErrorKind::Journal) when the file cannot be opened, and when it is no regular file: a pipe
+/// is none.
 pub fn read_journal(path: impl AsRef<Path>) -> Result<JournalReader, Error> {
     let shown = Shown::new(path.as_ref());
+    look_at(path.as_ref(), &shown)?;
     let file = File::open(path.as_ref()).map_err(|error| shown.error(error))?;
-    if file.metadata().map_err(|error| shown.error(error))?.is_dir() {
-        return Err(shown.error("is a directory"));
-    }
     Ok(JournalReader { shown, lines: Lines::new(file), chain: Chain::new(), tail: None, failed: false })
 }
 
@@ -151,7 +150,7 @@ impl JournalReader {
         if self.failed {
             return Ok(Step::End);
         }
-        let step = match self.lines.next() {
+        let step = match self.lines.next_settled() {
             Ok(Line::Whole(line)) => match self.chain.read(line) {
                 Ok(event) => Step::Event(Box::new(event)),
                 Err(what) => Step::Fault(what),
