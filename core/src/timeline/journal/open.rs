@@ -6,6 +6,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::line::Chain;
 use super::lines::{Line, Lines};
@@ -106,10 +108,17 @@ impl Opening<'_> {
     }
 
     fn lock(&self, file: &File) -> Result<(), Error> {
-        file.try_lock().map_err(|fault| match fault {
-            TryLockError::WouldBlock => self.shown.error("is in use by another run"),
-            TryLockError::Error(error) => self.shown.error(error),
-        })
+        /// A reader that looks whether the file is in use holds it for less than that.
+        const MOMENT: Duration = Duration::from_millis(2);
+        const ATTEMPTS: u32 = 3;
+        for _ in 0..ATTEMPTS {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => thread::sleep(MOMENT),
+                Err(TryLockError::Error(error)) => return Err(self.shown.error(error)),
+            }
+        }
+        Err(self.shown.error("is in use by another run"))
     }
 
     /// Reads all events, and puts the end of the file in order.

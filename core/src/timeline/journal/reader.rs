@@ -150,7 +150,7 @@ impl JournalReader {
         if self.failed {
             return Ok(Step::End);
         }
-        let step = match self.lines.next() {
+        let step = match self.lines.next_settled() {
             Ok(Line::Whole(line)) => match self.chain.read(line) {
                 Ok(event) => Step::Event(Box::new(event)),
                 Err(what) => Step::Fault(what),
