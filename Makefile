@@ -22,7 +22,7 @@ SUITES := \
 	"cargo test --workspace --locked --no-fail-fast" \
 	"cargo test -p verifi --locked --features cli --test cli" \
 	"$(NODE_22) tests/conformance/run.mjs --face Rust" \
-	"cargo test -p verifi-tests --locked --release --test counters" \
+	"cargo run -p verifi-tests --locked --release --example counters" \
 	"$(PYTHON) tests/c/run.py" \
 	"$(MAKE) --no-print-directory test-python" \
 	"node tests/node/run.mjs test" \

@@ -63,7 +63,7 @@ fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
 /// Where the quote stands that ends the string at the start of `bytes`.
 fn string_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'"' || b == b'\\')) {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += found;
         if bytes[at] == b'"' {
             return Some(at);
@@ -71,6 +71,78 @@ fn string_end(bytes: &[u8]) -> Option<usize> {
         at += 2;
     }
     None
+}
+
+/// Of an object, the members of these names, as JSON text; one that is `null` counts as not there. None when `json` is no
+/// object, or has one of the names twice.
+pub(crate) fn members<'a, const N: usize>(json: &'a str, names: [&str; N]) -> Option<[Option<&'a str>; N]> {
+    let mut found = [None; N];
+    let mut parts = parts(json, '{')?;
+    while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+        let name = unescape(name.get(1..name.len().saturating_sub(1)).unwrap_or_default());
+        if let Some(place) = names.iter().position(|wanted| *wanted == name)
+            && found[place].replace(value).is_some()
+        {
+            return None;
+        }
+    }
+    Some(found.map(|value| value.filter(|value| *value != "null")))
+}
+
+/// The elements of an array, as JSON text. None when `json` is none.
+pub(crate) fn elements(json: &str) -> Option<Parts<'_>> {
+    parts(json, '[')
+}
+
+fn parts(json: &str, opening: char) -> Option<Parts<'_>> {
+    json.trim_start().strip_prefix(opening).map(|rest| Parts { rest })
+}
+
+/// What stands in an array or an object: values; names and values in turn.
+pub(crate) struct Parts<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',' || c == ':');
+        let (part, rest) = rest.split_at(value_length(rest.as_bytes()));
+        self.rest = rest;
+        (!part.is_empty()).then_some(part)
+    }
+}
+
+/// How long the value is at the start of `bytes`; nothing where none begins.
+fn value_length(bytes: &[u8]) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at += string_end(&bytes[at..]).map_or(bytes.len() - at, |end| end + 1),
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+                continue;
+            }
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => {
+                depth -= 1;
+                at += 1;
+            }
+            b',' | b':' if depth == 0 => return at,
+            byte if is_space(*byte) || depth > 0 => {
+                at += 1;
+                continue;
+            }
+            _ => at += run(&bytes[at..], |b| !is_space(b) && !b"{}[]:,\"".contains(&b)),
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    at
 }
 
 /// `json` as `JSON.stringify` writes it: no white space, strings escaped no more than they must be. Numbers stay as
@@ -217,6 +289,24 @@ mod tests {
         assert_eq!(compact(&deep), deep);
     }
 
+    // Rule 2.4.
+    #[test]
+    fn members_and_elements_are_pieces_of_the_text() {
+        let json = r#" { "a\"" : "}],\\" , "b":[1,{"c":[]}], "c" :null,"\u0064":-0.50 } "#;
+        assert_eq!(members(json, ["b", "d", "c"]), Some([Some(r#"[1,{"c":[]}]"#), Some("-0.50"), None]));
+        assert_eq!(members(json, ["a\""]), Some([Some(r#""}],\\""#)]));
+        assert_eq!(members(r#"{"a":1,"a":null}"#, ["a"]), None);
+        assert_eq!(members("[]", ["a"]), None);
+        assert_eq!(members("{}", ["a"]), Some([None]));
+        let found = |json| elements(json).map(|found| found.collect::<Vec<_>>());
+        assert_eq!(
+            found(r#" [ [ "]" ,2] , "a,b" ,{ }, true,12 ] "#),
+            Some(vec![r#"[ "]" ,2]"#, r#""a,b""#, "{ }", "true", "12"])
+        );
+        assert_eq!(found("[ ]"), Some(vec![]));
+        assert_eq!(found("{}"), None);
+    }
+
     // Rule 2.1.
     #[test]
     fn text_that_is_no_json_gives_something_and_no_panic() {
@@ -224,6 +314,10 @@ mod tests {
         {
             compact(text);
             unescape(text);
+            for text in [format!("[{text}"), format!("{{{text}"), format!("{{\"a\":{text}")] {
+                members(&text, ["a"]);
+                elements(&text).map(Iterator::count);
+            }
         }
     }
 }

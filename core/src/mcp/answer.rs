@@ -1,6 +1,5 @@
 //! From the body of an HTTP answer to the JSON-RPC response that was asked for.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,6 @@ use super::resume::Resume;
 use super::session::Session;
 use crate::cancel::Scope;
 use crate::http::{Response, sse};
-use crate::redact::Redactor;
 use crate::result::Raw;
 
 /// The response to a request.
@@ -48,11 +46,11 @@ impl Reply {
         }
     }
 
-    /// The same text without secrets; nothing is copied when there are none.
-    pub(crate) fn into_raw(self, redactor: &Redactor) -> Raw {
-        match redactor.scrub_json(self.text()) {
-            Cow::Owned(scrubbed) => Raw::whole(scrubbed),
-            Cow::Borrowed(_) => Raw::part_of(self.body, self.part),
+    /// The same text without secrets: `scrubbed`, if that is another.
+    pub(crate) fn into_raw(self, scrubbed: Option<String>) -> Raw {
+        match scrubbed {
+            Some(scrubbed) => Raw::whole(scrubbed),
+            None => Raw::part_of(self.body, self.part),
         }
     }
 
@@ -96,6 +94,9 @@ fn sniff(start: &[u8]) -> Form {
         _ => Form::Other,
     }
 }
+
+/// What is read at once as long as little comes.
+const SMALLEST_PIECE: usize = 1024;
 
 /// The most that is read from a stream at once.
 const LARGEST_PIECE: usize = 256 * 1024;
@@ -197,7 +198,7 @@ struct Stream<'a> {
 impl Stream<'_> {
     /// Reads on until the response is there. A failure that is given back is how the stream was broken off before.
     fn read(&mut self, response: &mut Response) -> Result<Option<Failure>, Failure> {
-        let mut buffer = vec![0; 8 * 1024];
+        let mut buffer = vec![0; SMALLEST_PIECE];
         loop {
             let filled = match response.read(self.scope, &mut buffer).map_err(Failure::from) {
                 Ok(filled) => filled,
@@ -255,19 +256,23 @@ pub(super) fn place(text: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
+/// A length that is promised is believed up to here; beyond, memory follows what comes.
+const BELIEVED: usize = 1024 * 1024;
+
 fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit: u64) -> Result<(), Failure> {
-    /// A length that is promised is believed up to here; beyond, memory follows what comes.
-    const BELIEVED: u64 = 1024 * 1024;
     let promised = response.headers.get(http::header::CONTENT_LENGTH);
     let promised: u64 = promised.and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
     if promised > limit {
         return Err(Failure::TooLarge { limit });
     }
+    let promised = promised as usize;
     let mut filled = body.len();
-    body.resize((promised.min(BELIEVED) as usize + 1).max(filled + 512), 0);
+    // One byte more, for the end to be seen.
+    let first = if promised == 0 { SMALLEST_PIECE } else { promised.min(BELIEVED) + 1 };
+    body.resize(first.max(filled + 1), 0);
     loop {
         if filled == body.len() {
-            body.resize(body.len() * 2, 0);
+            widen(body, promised);
         }
         let amount = response.read(scope, &mut body[filled..])?;
         filled += amount;
@@ -279,6 +284,17 @@ fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit
             return Ok(());
         }
     }
+}
+
+/// Makes room for more of a body of which so many bytes are promised. Room that is not written yet takes no memory.
+fn widen(body: &mut Vec<u8>, promised: usize) {
+    let filled = body.len();
+    if filled > BELIEVED {
+        body.reserve_exact((promised + 1).saturating_sub(filled));
+    }
+    let piece = filled.min(BELIEVED);
+    let room = body.capacity() - filled;
+    body.resize(filled + if room == 0 { piece } else { piece.min(room) }, 0);
 }
 
 /// How much of a body is looked at for an error's text.

@@ -1,71 +1,54 @@
 //! A tool's result as the text that a harness reads.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::elements::elements;
 use crate::json;
 
-pub(crate) struct Content {
+/// What a harness reads of a result.
+pub(crate) struct Content<'a> {
     pub(crate) text: String,
     pub(crate) is_error: bool,
-}
-
-#[derive(Deserialize)]
-struct ToolResult<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "structuredContent")]
-    structured: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isError")]
-    is_error: Option<&'a RawValue>,
+    /// The JSON string that alone makes the text, without its quotes, if one does.
+    pub(crate) token: Option<&'a str>,
 }
 
 /// Flattens the JSON text of a `tools/call` result (rule 2.4): the text of text blocks, the compact JSON of all others,
 /// joined by LF; without blocks, the structured content. What is not of the protocol's shape is given as it is.
-pub(crate) fn flatten(result: &str) -> Content {
-    let Ok(parts) = serde_json::from_str::<ToolResult>(result) else {
-        return Content { text: json::compact(result), is_error: false };
+pub(crate) fn flatten(result: &str) -> Content<'_> {
+    let Some([content, structured, is_error]) = json::members(result, ["content", "structuredContent", "isError"])
+    else {
+        return Content { text: json::compact(result), is_error: false, token: None };
     };
-    let is_error = parts.is_error.is_some_and(|value| value.get() == "true");
-    let structured = || parts.structured.map(|value| json::compact(value.get())).unwrap_or_default();
-    let text = match parts.content.map(|content| (content.get(), join(content.get()))) {
-        None | Some((_, Ok(None))) => structured(),
-        Some((_, Ok(Some(text)))) => text,
-        Some((other, Err(_))) => json::compact(other),
+    let blocks = content.map(|content| json::elements(content).ok_or(content));
+    let (text, token) = match blocks.map(|blocks| blocks.map(join)) {
+        None | Some(Ok(None)) => (structured.map(json::compact).unwrap_or_default(), None),
+        Some(Ok(Some(joined))) => joined,
+        Some(Err(other)) => (json::compact(other), None),
     };
-    Content { text, is_error }
+    Content { text, is_error: is_error == Some("true"), token }
 }
 
-/// The text of all blocks; none when there is no block.
-fn join(blocks: &str) -> Result<Option<String>, serde_json::Error> {
-    let mut joined: Option<String> = None;
-    elements(blocks, |block| {
-        let text = block_text(block);
-        match &mut joined {
-            None => joined = Some(text),
-            Some(joined) => {
+/// The text of all blocks, and the token of the only one; none when there is no block.
+fn join<'a>(blocks: impl Iterator<Item = &'a str>) -> Option<(String, Option<&'a str>)> {
+    let mut joined: Option<(String, Option<&str>)> = None;
+    for block in blocks {
+        let token = text_token(block);
+        let text = token.map_or_else(|| json::compact(block), |token| json::unescape(token).into_owned());
+        joined = Some(match joined {
+            None => (text, token),
+            Some((mut joined, _)) => {
                 joined.push('\n');
                 joined.push_str(&text);
+                (joined, None)
             }
-        }
-        true
-    })?;
-    Ok(joined)
+        });
+    }
+    joined
 }
 
-fn block_text(block: &str) -> String {
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(borrow)]
-        r#type: Option<&'a RawValue>,
-        #[serde(borrow)]
-        text: Option<&'a RawValue>,
+/// The string that a text block holds, without its quotes.
+fn text_token(block: &str) -> Option<&str> {
+    let [kind, text] = json::members(block, ["type", "text"])?;
+    if kind != Some(r#""text""#) {
+        return None;
     }
-    let text = serde_json::from_str::<Block>(block).ok().and_then(|block| {
-        let is_text = block.r#type.is_some_and(|name| name.get() == r#""text""#);
-        let token = block.text?.get().strip_prefix('"')?.strip_suffix('"')?;
-        is_text.then(|| json::unescape(token).into_owned())
-    });
-    text.unwrap_or_else(|| json::compact(block))
+    text?.strip_prefix('"')?.strip_suffix('"')
 }

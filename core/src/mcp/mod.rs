@@ -28,6 +28,6 @@ mod token;
 pub(crate) use answer::{BodyHead, Reply};
 pub(crate) use catalog::Note;
 pub(crate) use client::{Server, ServerLimits, ToolCall, rpc_error_text};
-pub(crate) use content::flatten;
+pub(crate) use content::{Content, flatten};
 pub(crate) use failure::Failure;
 pub(crate) use listing::ListFailure;

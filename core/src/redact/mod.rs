@@ -17,6 +17,7 @@ mod secrets;
 mod settle;
 mod span;
 
+pub(crate) use json_text::Known;
 pub use redactor::{Redactor, Scrubbed};
 pub use secrets::{collect_run_secrets, collect_run_secrets_from};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::encodings::{Pattern, add_forms};
-use super::json_text;
+use super::json_text::{self, Known};
 use super::keys::add_pieces;
 use super::parts::parts;
 use super::search::Search;
@@ -125,7 +125,12 @@ impl Redactor {
     /// has a secret in it becomes the string `"[REDACTED]"`. Everything else stays, byte for byte, so that JSON stays
     /// JSON; nesting may be as deep as it likes.
     pub fn scrub_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        if self.is_empty() { Cow::Borrowed(json) } else { json_text::scrub(self, json) }
+        self.scrub_json_but(json, None).map_or(Cow::Borrowed(json), Cow::Owned)
+    }
+
+    /// The same; none when nothing changes. A string that is known is not searched again.
+    pub(crate) fn scrub_json_but(&self, json: &str, known: Option<Known>) -> Option<String> {
+        if self.is_empty() { None } else { json_text::scrub(self, json, known) }
     }
 
     fn scrub_spans<'a>(&self, text: &'a str, spans: &[Span]) -> Cow<'a, str> {
