@@ -86,6 +86,7 @@ impl Servers {
 
     /// The server could not be reached. `reason` is scrubbed.
     pub(crate) fn failed(self: &Arc<Self>, index: usize, reason: &str) {
+        self.list[index].catalog.stale();
         if self.standing.failed(index, reason) && index == 0 {
             self.probe_later();
         }

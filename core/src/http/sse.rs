@@ -53,10 +53,10 @@ impl Parser {
 
     /// The stream has ended. An event without its blank line counts: some servers leave it out.
     pub(crate) fn finish(&mut self, mut event: impl FnMut(Vec<u8>) -> bool) {
-        if !self.end_line(&mut event) {
+        // Nothing of a line that has begun, but of data, can be told from one that was cut; nor the end of its event.
+        if (self.in_data || !self.line.is_empty()) && !self.end_line(&mut event) {
             return;
         }
-        // It may have been cut: its id does not count.
         self.id = None;
         self.dispatch(&mut event);
     }
@@ -200,6 +200,8 @@ mod tests {
             (b"retry: 5\nretry: soon\nretry: -1\nretry:\n\n", "", retry(5)),
             (b"retry: 99999999999999999999\n", "", retry(u64::MAX)),
             (b"retry: 7", "", retry(7)),
+            (b"id: 1\n\nid: 2\n", "1", None),
+            (b"id: 1\n\nid: 2\ndata: x\n", "1", None),
             (b"identity: 9\nid : 9\n\n", "", None),
         ] {
             let expected = Position { last_id: id.into(), retry: wait };

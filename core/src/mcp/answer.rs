@@ -290,7 +290,8 @@ fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit
 fn widen(body: &mut Vec<u8>, promised: usize) {
     let filled = body.len();
     if filled > BELIEVED {
-        body.reserve_exact((promised + 1).saturating_sub(filled));
+        // What is promised may be more than there is: then memory follows what comes.
+        let _ = body.try_reserve_exact(promised.saturating_add(1).saturating_sub(filled));
     }
     let piece = filled.min(BELIEVED);
     let room = body.capacity() - filled;

@@ -1,6 +1,7 @@
 //! What a server has said of its tools.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ struct State {
     /// The list as it came, until when it counts as fresh.
     fresh: Option<(Instant, Arc<Vec<RawTool>>)>,
     notes: Vec<Note>,
-    noted: HashSet<String>,
+    noted: HashSet<u64>,
 }
 
 struct Known {
@@ -37,6 +38,14 @@ struct Known {
 pub(crate) struct Note {
     pub(crate) tool: String,
     pub(crate) reason: String,
+}
+
+impl Note {
+    fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.tool, &self.reason).hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 impl Catalog {
@@ -90,7 +99,7 @@ impl Catalog {
         state.tools = known;
         state.fresh = fresh_until.map(|until| (until, tools.clone()));
         for note in notes {
-            if state.noted.len() < MOST_NOTES && state.noted.insert(format!("{}\n{}", note.tool, note.reason)) {
+            if state.noted.len() < MOST_NOTES && state.noted.insert(note.hash()) {
                 state.notes.push(note);
             }
         }

@@ -1,6 +1,6 @@
 //! One MCP server, as verifi speaks to it: a request in its session, and what came of it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -57,6 +57,8 @@ pub(crate) struct Server {
     retired: Mutex<Vec<Arc<Session>>>,
     pub(crate) catalog: Catalog,
     pub(super) listener: Listening,
+    /// How many answers to questions of the server's are under way.
+    pub(super) answering: AtomicUsize,
 }
 
 impl Server {
@@ -81,6 +83,7 @@ impl Server {
             retired: Mutex::default(),
             catalog: Catalog::default(),
             listener: Listening::default(),
+            answering: AtomicUsize::new(0),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -48,13 +49,16 @@ impl Dialogue<'_> {
             }
             _ => message::error(id, METHOD_NOT_FOUND, &format!("{method} is not supported")),
         };
-        // The call goes on meanwhile: its answer may already be there.
-        self.post_later(text);
+        // The call goes on meanwhile: its answer may already be there. A server that asks faster than it takes answers
+        // gets no more of them.
+        if let Some(answering) = Answering::begin(self.server) {
+            self.post_later(text, answering);
+        }
     }
 
     /// Posts a message that the call does not wait for. In 2026-07-28 a server is posted nothing but requests: closing
     /// the stream tells it that nobody waits any more, and it may ask nothing.
-    fn post_later(&self, text: String) {
+    fn post_later(&self, text: String, until_then: impl Send + 'static) {
         const LIMIT: Duration = Duration::from_secs(5);
         if self.session.is_modern() {
             return;
@@ -65,6 +69,7 @@ impl Dialogue<'_> {
             if let Ok(Posted::Answer(response)) = server.post(&session, scope, &text) {
                 response.finish();
             }
+            drop(until_then);
         });
     }
 
@@ -124,6 +129,23 @@ impl Dialogue<'_> {
             Stop::Deadline => "timed out",
         };
         let params = format!(r#"{{"requestId":{},"reason":{}}}"#, self.id, message::quoted(reason));
-        self.post_later(message::notification("notifications/cancelled", Some(&params)));
+        self.post_later(message::notification("notifications/cancelled", Some(&params)), ());
+    }
+}
+
+/// One of the answers that are on their way to a server.
+struct Answering(Arc<Server>);
+
+impl Answering {
+    fn begin(server: &Arc<Server>) -> Option<Answering> {
+        const MOST: usize = 64;
+        let answering = Answering(server.clone());
+        (server.answering.fetch_add(1, Ordering::Relaxed) < MOST).then_some(answering)
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.answering.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -71,7 +71,9 @@ pub(super) fn of_initialize(answer: Answer, asked: Revision) -> Sign {
 /// What an answer in a session that began with a handshake says: the server may have become another since.
 pub(super) fn of_session(answer: Answer, agreed: Revision) -> Sign {
     let Some(error) = answer.error() else { return Sign::None };
-    match error.is_modern() || (answer.status.is_client_error() && error.speaks_modern()) {
+    // Servers of that era may use these codes for whatever they like.
+    let is_about_eras = answer.status.is_client_error() || !error.supported.is_empty();
+    match is_about_eras && (error.is_modern() || error.speaks_modern()) {
         true => error.choose(agreed).unwrap_or(Sign::Other(WITHOUT_HANDSHAKE)),
         false => Sign::None,
     }
@@ -101,7 +103,9 @@ pub(super) fn of_modern(answer: Answer, is_sure: bool, with_handshake: Revision)
         UNSUPPORTED_VERSION => old,
         METHOD_NOT_FOUND => Sign::None,
         // Codes that servers used for whatever they liked before 2026-07-28.
-        -32019..=-32000 | INVALID_REQUEST if answer.status.is_client_error() && error.misses_handshake() => old,
+        -32019..=-32000 | INVALID_REQUEST if is_sure && answer.status.is_client_error() && error.misses_session() => {
+            old
+        }
         _ if is_sure => Sign::None,
         _ if answer.status.is_client_error() || error.misses_handshake() => old,
         _ => Sign::None,
@@ -172,6 +176,13 @@ impl<'a> Error<'a> {
 
     fn names_modern(&self) -> bool {
         self.speaks_modern() || self.text.contains(WITHOUT_HANDSHAKE.as_str())
+    }
+
+    /// It asks for a session, in the words of the SDKs: a tool may have sessions of its own to speak of.
+    fn misses_session(&self) -> bool {
+        let text = self.text.to_ascii_lowercase();
+        let words = ["session id", "session-id", "session not found", "not initialized", "before initialization"];
+        words.iter().any(|word| text.contains(word))
     }
 
     /// It asks for what only a handshake gives.

@@ -26,6 +26,9 @@ impl Server {
             Begun::Other { revision, .. } => revision,
         };
         self.turned.set(other);
+        if other.is_modern() && !first.is_modern() {
+            return Ok(Arc::new(Session::without_choice(other, self.base_headers())));
+        }
         match self.begin(scope, other)? {
             Begun::Session(session) => Ok(session),
             Begun::Other { failure, .. } => Err(failure),

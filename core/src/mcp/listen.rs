@@ -2,7 +2,7 @@
 //! "Listening for Messages from the Server"). It is opened when the run can answer anything there: an elicitation.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue, header};
 
@@ -12,7 +12,7 @@ use super::dialogue::Dialogue;
 use super::failure::Failure;
 use super::message::Message;
 use super::post::Outgoing;
-use super::resume::{LAST_EVENT_ID, is_stream};
+use super::resume::{LAST_EVENT_ID, LONG_ENOUGH, is_stream};
 use super::session::Session;
 use crate::cancel::{Bell, Interrupt, Scope};
 use crate::http::{Method, Resend, Response, sse};
@@ -33,13 +33,23 @@ impl Server {
             return Ok(());
         }
         let opened = Arc::new(Bell::default());
-        let (server, session, bell) = (Arc::downgrade(self), Arc::downgrade(session), opened.clone());
+        // A server that holds the head of its answer back must not cost the call.
+        let limit = LIMIT.min(scope.remaining().map_err(Failure::stopped)? / 4);
+        let (server, session, bell) = (Arc::downgrade(self), Arc::downgrade(session), RingAtEnd(opened.clone()));
         self.listener.replace(self.background.accompany(FOR_EVER, move |scope| {
             let mut listener = Listener { server, session, scope, bell, parser: sse::Parser::default() };
             listener.listen();
-            listener.bell.interrupt();
         }));
-        scope.wait(&opened, LIMIT).map_err(Failure::stopped)
+        scope.wait(&opened, limit).map_err(Failure::stopped)
+    }
+}
+
+/// Also when the listener gets no thread.
+struct RingAtEnd(Arc<Bell>);
+
+impl Drop for RingAtEnd {
+    fn drop(&mut self) {
+        self.0.interrupt();
     }
 }
 
@@ -48,7 +58,7 @@ struct Listener<'a> {
     session: Weak<Session>,
     scope: &'a Arc<Scope>,
     /// Rung when the stream is open, or will not be.
-    bell: Arc<Bell>,
+    bell: RingAtEnd,
     parser: sse::Parser,
 }
 
@@ -59,9 +69,10 @@ impl Listener<'_> {
             in_vain += 1;
             match self.open() {
                 Some(Ok(response)) if response.status.is_success() && is_stream(&response) => {
-                    self.bell.interrupt();
+                    self.bell.0.interrupt();
+                    let opened = Instant::now();
                     self.read(response);
-                    if self.parser.has_news() {
+                    if self.parser.has_news() || opened.elapsed() >= LONG_ENOUGH {
                         in_vain = 0;
                     }
                     self.parser.reconnect();

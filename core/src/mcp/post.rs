@@ -205,18 +205,17 @@ fn without_dots(path: &str) -> String {
     format!("/{}{end}", segments.join("/"))
 }
 
-/// The target of a redirect as an error shows it: without credentials, query and fragment, and not without end.
+/// The target of a redirect as an error shows it: without credentials, query and fragment. It is not cut, since it has yet
+/// to be scrubbed.
 pub(super) fn shown_target(target: &str) -> String {
-    const LONGEST: usize = 200;
     let target = target.split(['?', '#']).next().unwrap_or_default();
-    let shown = match target.split_once("//") {
+    match target.split_once("//") {
         Some((scheme, rest)) => {
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             format!("{scheme}//{}{path}", authority.rsplit('@').next().unwrap_or_default())
         }
         None => target.to_string(),
-    };
-    shown.chars().take(LONGEST).collect()
+    }
 }
 
 /// Scheme, host and port (RFC 6454).

@@ -11,6 +11,7 @@ use super::dialogue::Dialogue;
 use super::era::{self, Answer, Body, Sign};
 use super::failure::Failure;
 use super::interim::{self, Kind};
+use super::listing::ListFailure;
 use super::message::RpcError;
 use super::post::{Outgoing, Posted, Problem};
 use super::session::Session;
@@ -124,6 +125,12 @@ impl Pursuit<'_> {
                 session.make_sure();
                 Ok(false)
             }
+            Sign::Other(revision) if !revision.is_modern() && session.is_without_choice() => {
+                if matches!(body, Body::Error(_)) {
+                    session.make_sure();
+                }
+                Ok(false)
+            }
             Sign::Other(revision) if !self.turned => {
                 self.turned = true;
                 self.server.turn_to(revision, session);
@@ -137,7 +144,7 @@ impl Pursuit<'_> {
     /// Looks at an answer of 2026-07-28. None when it is not the last one.
     fn look_at(&mut self, reply: Reply) -> Result<Option<Response>, Failure> {
         if reply.is_error() {
-            let again = RpcError::parse(reply.text()).has_code(era::HEADER_MISMATCH) && self.refresh();
+            let again = RpcError::parse(reply.text()).has_code(era::HEADER_MISMATCH) && self.refresh()?;
             return Ok((!again).then_some(Response { reply, is_modern: true }));
         }
         match interim::kind(reply.text()) {
@@ -154,13 +161,22 @@ impl Pursuit<'_> {
         }
     }
 
-    /// Asks for the tools anew: the server misses a header that its list would have told of. True when there is a list.
-    fn refresh(&mut self) -> bool {
-        let Some(tool) = self.ask.tool() else { return false };
-        if std::mem::replace(&mut self.refreshed, true) || self.server.ask_for_list(self.scope).is_err() {
-            return false;
+    /// Looks for the headers that the server misses: in its list as it is known by now, else in a new one. True when it
+    /// is worth asking again.
+    fn refresh(&mut self) -> Result<bool, Failure> {
+        let Some(tool) = self.ask.tool() else { return Ok(false) };
+        if std::mem::replace(&mut self.refreshed, true) {
+            return Ok(false);
+        }
+        if self.server.catalog.params(tool) == self.ask.params {
+            match self.server.ask_for_list(self.scope) {
+                Ok(_) => {}
+                Err(ListFailure::Failed(failure)) if failure.is_stop() => return Err(failure),
+                // What the server said of the call stands.
+                Err(_) => return Ok(false),
+            }
         }
         self.ask.params = self.server.catalog.params(tool);
-        true
+        Ok(true)
     }
 }

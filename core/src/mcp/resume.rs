@@ -25,7 +25,7 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// A stream that stays open for so long was worth opening, also when it brought nothing.
-const LONG_ENOUGH: Duration = Duration::from_secs(5);
+pub(super) const LONG_ENOUGH: Duration = Duration::from_secs(5);
 
 /// How many attempts in a row may bring nothing.
 const MOST_IN_VAIN: u32 = 3;

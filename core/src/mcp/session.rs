@@ -55,6 +55,8 @@ pub(super) struct Session {
     revision: OnceCell<Revision>,
     /// Whether the server has shown that it speaks the revision.
     is_sure: AtomicBool,
+    /// The server has just refused a handshake.
+    is_without_choice: bool,
     /// What every request carries: changes when the server names the session anew.
     headers: Mutex<Arc<HeaderMap>>,
 }
@@ -63,7 +65,7 @@ impl Session {
     /// A session that the handshake has still to agree on. `base` is what goes with every request.
     pub(super) fn new(base: HeaderMap) -> Session {
         let headers = Mutex::new(Arc::new(base));
-        Session { revision: OnceCell::new(), is_sure: AtomicBool::new(false), headers }
+        Session { revision: OnceCell::new(), is_sure: AtomicBool::new(false), is_without_choice: false, headers }
     }
 
     /// What is taken for agreed on with a server that knows no handshake.
@@ -71,6 +73,11 @@ impl Session {
         let session = Session::new(base);
         session.agree(revision);
         session
+    }
+
+    /// The same with one that has just refused a handshake: nothing is left but this revision.
+    pub(super) fn without_choice(revision: Revision, base: HeaderMap) -> Session {
+        Session { is_without_choice: true, ..Session::without_handshake(revision, base) }
     }
 
     /// The revision is agreed on. From 2025-06-18 on every request names it.
@@ -93,6 +100,11 @@ impl Session {
     /// The server has shown that it speaks the revision.
     pub(super) fn make_sure(&self) {
         self.is_sure.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a first error of the server's, whatever it speaks of, is no reason to try a handshake.
+    pub(super) fn is_without_choice(&self) -> bool {
+        self.is_without_choice && !self.is_sure()
     }
 
     pub(super) fn is_sure(&self) -> bool {

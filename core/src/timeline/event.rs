@@ -60,7 +60,7 @@ pub struct Event {
     /// The slot that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<Arc<str>>,
-    /// The tool that was called.
+    /// The tool that was called. Cut at 8 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Arc<str>>,
     /// Of a call to a server: the `seq` of its [`EventKind::CallStarted`], in that event too.
@@ -138,7 +138,7 @@ impl Draft {
     }
 
     pub(crate) fn tool(mut self, tool: &Arc<str>) -> Draft {
-        self.0.tool = Some(Arc::clone(tool));
+        self.0.tool = Some(if tool.len() <= MAX_TEXT { Arc::clone(tool) } else { cut(tool).into() });
         self
     }
 
