@@ -1,108 +1,16 @@
 """A FastMCP server for the interop tests: `fastmcp_server.py PORT`, on 127.0.0.1.
 
-It is the framework as it comes: no option of its transport is set. One tool for each shape of answer.
+It is the framework as it comes: no option of its transport is set.
 """
 
-import asyncio
 import sys
-from collections import defaultdict
-from typing import Annotated
 
 from fastmcp import Context, FastMCP
 from fastmcp.utilities.types import Image
-from mcp.types import (
-    ElicitRequest,
-    ElicitRequestFormParams,
-    EmbeddedResource,
-    InputRequiredResult,
-    TextContent,
-    TextResourceContents,
-)
-from pydantic import BaseModel, Field
+from python_tools import add_tools
 
 server = FastMCP("verifi-interop")
-PIXEL = b"\x89PNG\r\n\x1a\n"
-# What a client must give back as it is.
-STATE = '{"round": 1} \U0001f511\n\t.'
-# The labels of the scans that were cancelled.
-stops = defaultdict(asyncio.Event)
-
-
-class Asked(BaseModel):
-    name: str = "verifi"
-
-
-@server.tool
-def echo(message: str) -> str:
-    return message
-
-
-@server.tool
-def add(a: int, b: int) -> int:
-    return a + b
-
-
-@server.tool
-def picture() -> Image:
-    return Image(data=PIXEL, format="png")
-
-
-@server.tool
-def report() -> list:
-    return [
-        TextContent(type="text", text="see"),
-        EmbeddedResource(
-            type="resource",
-            resource=TextResourceContents(uri="file:///report.txt", mimeType="text/plain", text="port 443 open"),
-        ),
-    ]
-
-
-@server.tool
-def ports() -> dict:
-    return {"open": [22, 443]}
-
-
-@server.tool
-def locate(
-    region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
-    depth: Annotated[int, Field(json_schema_extra={"x-mcp-header": "Depth"})],
-) -> str:
-    return f"{depth} {region}"
-
-
-@server.tool
-async def scan(steps: int, step_ms: int, context: Context, label: str = "") -> str:
-    try:
-        for step in range(1, steps + 1):
-            await asyncio.sleep(step_ms / 1000)
-            await context.report_progress(progress=step, total=steps, message=f"step {step}")
-    except asyncio.CancelledError:
-        stops[label].set()
-        raise
-    return f"{steps} steps"
-
-
-@server.tool
-async def stopped(label: str) -> str:
-    """Waits until the scan with the label was cancelled."""
-    await stops[label].wait()
-    return label
-
-
-@server.tool
-async def confirm(context: Context) -> str | InputRequiredResult:
-    """Asks for a name, in the way of the client's era."""
-    if context.request_context.protocol_version != "2026-07-28":
-        answer = await context.elicit("Who?", Asked)
-        return f"accept {answer.data.name}" if answer.action == "accept" else answer.action
-    if context.input_responses is None:
-        params = ElicitRequestFormParams(message="Who?", requested_schema=Asked.model_json_schema())
-        return InputRequiredResult(input_requests={"name": ElicitRequest(params=params)}, request_state=STATE)
-    answer = context.input_responses["name"]
-    assert context.request_state == STATE
-    return f"accept {answer.content['name']}" if answer.action == "accept" else answer.action
-
+add_tools(server, Context, Image, lambda context: context.request_context.protocol_version)
 
 if __name__ == "__main__":
     server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False)

@@ -142,9 +142,11 @@ impl Server {
     pub(crate) fn retire_session(&self) {
         if let Some(session) = self.session.made() {
             self.forget(&session);
-            let mut retired = self.retired.locked();
-            retired.truncate(MOST_RETIRED - 1);
-            retired.push(session);
+            if session.has_id() {
+                let mut retired = self.retired.locked();
+                retired.truncate(MOST_RETIRED - 1);
+                retired.push(session);
+            }
         }
         self.http.clear();
     }
@@ -175,7 +177,7 @@ impl Server {
     pub(crate) fn close(&self, scope: &Arc<Scope>) {
         let made = self.session.made();
         let retired = std::mem::take(&mut *self.retired.locked());
-        for session in made.iter().chain(&retired).filter(|session| session.has_id()) {
+        for session in made.iter().filter(|session| session.has_id()).chain(&retired) {
             let uri = self.endpoint.uri();
             let mut headers = HeaderMap::clone(&session.headers());
             headers.remove(header::CONTENT_TYPE);

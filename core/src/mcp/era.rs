@@ -80,8 +80,7 @@ pub(super) fn of_session(answer: Answer, agreed: Revision) -> Sign {
 }
 
 /// What the answer to a request of 2026-07-28 says. `is_sure`: the server has spoken that revision before, so that an
-/// error is more likely to be about the request.
-/// `with_handshake` is what to ask for in a handshake.
+/// error is more likely to be about the request. `with_handshake` is what to ask for in a handshake.
 pub(super) fn of_modern(answer: Answer, is_sure: bool, with_handshake: Revision) -> Sign {
     if matches!(answer.body, Body::Result) {
         return Sign::Right;

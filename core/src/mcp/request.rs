@@ -126,8 +126,10 @@ impl Pursuit<'_> {
                 Ok(false)
             }
             Sign::Other(revision) if !revision.is_modern() && session.is_without_choice() => {
-                if matches!(body, Body::Error(_)) {
-                    session.make_sure();
+                match body {
+                    Body::Error(_) => session.make_sure(),
+                    // What refused the handshake may have been something before the server: the next call begins anew.
+                    _ => self.server.forget(session),
                 }
                 Ok(false)
             }

@@ -2,13 +2,6 @@
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-import { place, scrub, takeTurns } from '../clients/turns.mjs';
+import { run } from './peer.mjs';
 
-const { url, secrets } = place();
-const client = new Client({ name: 'bench', version: '1' });
-await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
-await takeTurns(async (name) => {
-  const result = await client.callTool({ name, arguments: { n: 1 } });
-  return scrub(result.content[0].text, secrets);
-});
-await client.close();
+await run(Client, StreamableHTTPClientTransport);
