@@ -104,7 +104,7 @@ lint: $(VENV)/installed ## formatting, clippy, dependencies, and rules without a
 # `quick` takes two minutes and leaves the pictures of the README as they are.
 EFFORT := full
 
-bench: $(WHEEL)/installed $(VENV)/installed $(NODE) ## verifi beside the bare wire and other clients: ten minutes (EFFORT=quick)
+bench: $(WHEEL)/installed $(VENV)/installed $(NODE) ## verifi beside the bare wire and other clients: eleven minutes (EFFORT=quick)
 	cargo build --locked --release -p verifi-tests --bins
 	sh ffi/install.sh $(C_PREFIX)
 	npm --prefix bindings/node run --silent build
