@@ -3,12 +3,14 @@
 use ureq::unversioned::transport::Buffers;
 use zeroize::Zeroize;
 
-const SMALLEST: usize = 4 * 1024;
+const SMALLEST: usize = 2 * 1024;
+/// A connection keeps so much between its exchanges.
+const LARGEST_KEPT: usize = 16 * 1024;
 const LARGEST_INPUT: usize = 256 * 1024;
 /// Output is held back up to here, so that the head and the body of a request go out in one write.
-const HELD_OUTPUT: usize = 32 * 1024;
-/// Room that is offered for the next piece of output.
-const OUTPUT_ROOM: usize = 2 * 1024;
+pub(super) const HELD_OUTPUT: usize = 32 * 1024;
+/// Room that is offered for the next piece of output, at the least.
+const OUTPUT_ROOM: usize = 512;
 
 /// The output holds the headers of the manifest, which may be secrets, and the input the tokens that come: both are
 /// zeroed at the end.
@@ -24,9 +26,9 @@ pub(super) struct ConnectionBuffers {
 }
 
 impl ConnectionBuffers {
-    /// The longest line of the next request: ureq writes whole lines.
-    pub(super) fn make_room(&mut self, line: usize) {
-        self.room = line;
+    /// What the next request needs at once: ureq writes whole lines, and the body in pieces of this size.
+    pub(super) fn make_room(&mut self, room: usize) {
+        self.room = room;
     }
 
     /// Holds `amount` more bytes of output back. True when they should be sent now.
@@ -52,16 +54,9 @@ impl ConnectionBuffers {
         self.read < self.filled
     }
 
-    /// Begins at the front again when all that has come was used.
-    fn rewind(&mut self) {
-        if self.read == self.filled {
-            (self.read, self.filled) = (0, 0);
-        }
-    }
-
     /// Gives the memory back that a large exchange took.
     pub(super) fn shrink(&mut self) {
-        if self.input.len() > SMALLEST && !self.has_input() {
+        if self.input.len() > LARGEST_KEPT && !self.has_input() {
             *self = ConnectionBuffers::default();
         }
     }
@@ -88,8 +83,9 @@ impl Buffers for ConnectionBuffers {
     }
 
     fn input_append_buf(&mut self) -> &mut [u8] {
-        self.rewind();
-        if self.filled == self.input.len() && self.read > 0 {
+        if self.read == self.filled {
+            (self.read, self.filled) = (0, 0);
+        } else if self.filled == self.input.len() && self.read > 0 {
             self.input.copy_within(self.read..self.filled, 0);
             (self.read, self.filled) = (0, self.filled - self.read);
         }
@@ -113,16 +109,9 @@ impl Buffers for ConnectionBuffers {
         self.read += amount;
     }
 
+    /// The first part is for bodies without a length, which verifi does not send.
     fn tmp_and_output(&mut self) -> (&mut [u8], &mut [u8]) {
-        self.rewind();
-        let needed = self.held + self.room.max(OUTPUT_ROOM);
-        if self.output.len() < needed {
-            self.output.resize(needed, 0);
-        }
-        if self.input.len() - self.filled < SMALLEST {
-            self.input.resize(self.filled + SMALLEST, 0);
-        }
-        (&mut self.input[self.filled..], &mut self.output[self.held..])
+        (&mut [], self.output())
     }
 
     fn can_use_input(&self) -> bool {

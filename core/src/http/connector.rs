@@ -46,7 +46,7 @@ impl<In: Transport> Connector<In> for Dial {
         wire.opened(&stream).map_err(stopped)?;
         wire.enter(Phase::Securing);
         let mut buffers = ConnectionBuffers::default();
-        buffers.make_room(wire.longest_line());
+        buffers.make_room(wire.room());
         let transport = Tcp { wire: wire.clone(), stream, buffers, read_timeout: None, write_timeout: None };
         Ok(Some(Either::B(transport)))
     }
@@ -59,6 +59,21 @@ impl<In: Transport> Connector<In> for Secure {
     type Out = <RustlsConnector as Connector<In>>::Out;
 
     fn connect(&self, details: &ConnectionDetails, chained: Option<In>) -> Result<Option<Self::Out>, ureq::Error> {
+        match chained {
+            Some(transport) if !details.needs_tls() || transport.is_tls() => Ok(Some(Either::A(transport))),
+            chained => self.secure(details, chained),
+        }
+    }
+}
+
+impl Secure {
+    /// Takes much of the stack, which calls that need no TLS, a thousand at once perhaps, should not have to touch.
+    #[inline(never)]
+    fn secure<In: Transport>(
+        &self,
+        details: &ConnectionDetails,
+        chained: Option<In>,
+    ) -> Result<Option<<RustlsConnector as Connector<In>>::Out>, ureq::Error> {
         self.0.connect(details, chained)
     }
 }
@@ -204,7 +219,7 @@ impl Transport for Tcp {
             self.buffers.shrink();
             return true;
         }
-        self.buffers.make_room(self.wire.longest_line());
+        self.buffers.make_room(self.wire.room());
         matches!(arrived(&self.stream), Ok(Arrived::Nothing))
     }
 }

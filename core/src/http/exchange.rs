@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use ureq::BodyReader;
 use ureq::http::{self, HeaderMap, HeaderValue, StatusCode, Uri, header};
 
+use super::buffers::HELD_OUTPUT;
 use super::lanes::{Lane, Lanes, USER_AGENT};
 use super::wire::Phase;
 use crate::cancel::{Scope, Stop};
@@ -109,7 +110,7 @@ impl Ended {
 }
 
 fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Request) -> Result<Response, Ended> {
-    if let Err(stop) = lane.wire.begin(scope, longest_line(request)) {
+    if let Err(stop) = lane.wire.begin(scope, room(request)) {
         return Err(Ended::Final(Fault { kind: FaultKind::Stopped(stop), sent: false }));
     }
     let mut head = http::Request::builder().uri(request.uri.clone());
@@ -144,13 +145,15 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
     }
 }
 
-/// The longest line of the request's head, with some room for what ureq adds to it.
-fn longest_line(request: &Request) -> usize {
+/// What the request needs of its buffer at once: the longest line of its head, with some room for what ureq adds to it, or
+/// the body.
+fn room(request: &Request) -> usize {
     const ADDED: usize = 64;
     let target = request.uri.path_and_query().map_or(0, |target| target.as_str().len());
     let host = request.uri.authority().map_or(0, |authority| authority.as_str().len());
     let headers = request.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
-    headers.chain([target, host]).max().unwrap_or_default() + ADDED
+    let line = headers.chain([target, host]).max().unwrap_or_default() + ADDED;
+    line.max(request.body.len().min(HELD_OUTPUT))
 }
 
 /// `Keep-Alive: timeout=N`, in seconds.

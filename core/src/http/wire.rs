@@ -35,8 +35,8 @@ struct WireState {
     socket: Option<Arc<TcpStream>>,
     phase: Option<Phase>,
     reused: bool,
-    /// The longest line of the request's head.
-    longest_line: usize,
+    /// What the request needs of its buffer at once.
+    room: usize,
     /// A limit of the present step, besides that of the scope.
     until: Option<Instant>,
     sent_at: Option<Instant>,
@@ -46,7 +46,7 @@ struct WireState {
 
 impl Wire {
     /// An exchange begins: stopping `scope` shuts the kept connection down.
-    pub(super) fn begin(&self, scope: &Arc<Scope>, longest_line: usize) -> Result<(), Stop> {
+    pub(super) fn begin(&self, scope: &Arc<Scope>, room: usize) -> Result<(), Stop> {
         let mut state = self.state.locked();
         let entered = match &state.socket {
             Some(socket) => Some(scope.enter(Arc::new(Shut(socket.clone())))?),
@@ -57,7 +57,7 @@ impl Wire {
             entered,
             socket: state.socket.take(),
             phase: Some(Phase::Idle),
-            longest_line,
+            room,
             ..WireState::default()
         };
         state.reused = state.socket.is_some();
@@ -81,8 +81,8 @@ impl Wire {
         self.state.locked().phase.unwrap_or(Phase::Idle)
     }
 
-    pub(super) fn longest_line(&self) -> usize {
-        self.state.locked().longest_line
+    pub(super) fn room(&self) -> usize {
+        self.state.locked().room
     }
 
     pub(super) fn scope(&self) -> Option<Arc<Scope>> {
