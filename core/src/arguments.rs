@@ -28,6 +28,7 @@ impl Arguments {
         let text = text.into();
         match text.trim() {
             "" | "null" => Arguments::none(),
+            trimmed if trimmed.len() == text.len() => Arguments(check(trimmed).map(|()| text)),
             trimmed => Arguments(check(trimmed).map(|()| trimmed.to_string())),
         }
     }

@@ -9,7 +9,7 @@ use crate::state::RunState;
 /// What bounds a call: its time, which each server has anew, and all that may stop it.
 pub(crate) struct Bounds {
     timeout: Duration,
-    tokens: Vec<CancelToken>,
+    tokens: [Option<CancelToken>; 3],
     /// Begins when the call is made, so that it covers the wait for a thread. It is kept to the end of the call: as long
     /// as it is attached, a run that is being closed knows that the call is under way.
     first: Option<Arc<Bounded>>,
@@ -19,12 +19,13 @@ pub(crate) struct Bounds {
 /// A scope that is tied to what may stop it.
 pub(crate) struct Bounded {
     pub(crate) scope: Arc<Scope>,
-    _attachments: Vec<Attachment>,
+    _attachments: [Option<Attachment>; 3],
 }
 
 impl Bounds {
     pub(crate) fn new(state: &RunState, timeout: Duration, tokens: [Option<CancelToken>; 2]) -> Bounds {
-        let tokens = tokens.into_iter().flatten().chain([state.calls.clone()]).collect();
+        let [cancel, dropped] = tokens;
+        let tokens = [cancel, dropped, Some(state.calls.clone())];
         let mut bounds = Bounds { timeout, tokens, first: None, is_begun: false };
         bounds.first = Some(Arc::new(bounds.bounded()));
         bounds
@@ -36,7 +37,7 @@ impl Bounds {
 
     fn bounded(&self) -> Bounded {
         let scope = Scope::new(self.timeout);
-        let attachments = self.tokens.iter().map(|token| token.attach(&scope)).collect();
+        let attachments = self.tokens.each_ref().map(|token| token.as_ref().map(|token| token.attach(&scope)));
         Bounded { scope, _attachments: attachments }
     }
 

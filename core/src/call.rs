@@ -1,5 +1,6 @@
 //! A call from the harness to its result: through the slot's servers, within its time.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ pub(crate) struct Call {
     run: Arc<RunShared>,
     state: Arc<RunState>,
     slot: Arc<SlotShared>,
-    tool: String,
+    tool: Arc<str>,
     arguments: Result<String, String>,
     on_progress: Option<ProgressFn>,
     bounds: Bounds,
@@ -43,7 +44,7 @@ impl Call {
         let state = run.state().clone();
         let timeout = options.timeout.unwrap_or(run.options.timeout);
         Call {
-            tool: tool.to_string(),
+            tool: tool.into(),
             arguments: arguments.into_text(),
             on_progress: options.on_progress,
             bounds: Bounds::new(&state, timeout, [options.cancel, dropped]),
@@ -90,7 +91,7 @@ impl Call {
         arguments: &str,
         progress: Option<&ProgressFn>,
     ) -> ToolResult {
-        let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
+        let tool = self.shown_tool(live);
         let mut causes: Vec<String> = Vec::new();
         let mut last = None;
         let (mut may_have_run, mut redactions) = (false, 0);
@@ -141,6 +142,14 @@ impl Call {
         }
     }
 
+    /// The tool's name, scrubbed.
+    fn shown_tool(&self, live: &Live) -> Arc<str> {
+        match live.redactor().scrub_str(&self.tool) {
+            Cow::Borrowed(_) => self.tool.clone(),
+            Cow::Owned(scrubbed) => scrubbed.into(),
+        }
+    }
+
     fn stopped(&self, causes: Vec<String>) -> ToolResult {
         ToolResult::rejected([causes, vec!["the call was cancelled".into()]].concat().join("; "), 0.0)
     }
@@ -148,7 +157,7 @@ impl Call {
     /// Puts a failed call on the timeline.
     fn finish(&self, live: &Live, result: ToolResult) -> ToolResult {
         if let Some(error) = &result.error {
-            let tool: Arc<str> = live.redactor().scrub_str(&self.tool).into();
+            let tool = self.shown_tool(live);
             let draft = Draft::new(EventKind::ToolError)
                 .slot(&self.slot.shown)
                 .tool(&tool)

@@ -8,10 +8,11 @@ use serde::Serialize;
 use crate::lock::Lock;
 use crate::timeline::Timestamp;
 
-/// The servers that a call goes to, in order: those that live, or all when none does.
-fn plan(dead: &[bool]) -> Vec<usize> {
-    let all_dead = dead.iter().all(|dead| *dead);
-    (0..dead.len()).filter(|server| all_dead || !dead[*server]).collect()
+/// The servers that a call goes to, in order: those that live, or all when none does, which is told as well.
+fn plan(dead: impl Iterator<Item = bool> + Clone) -> (Vec<usize>, bool) {
+    let all_dead = dead.clone().all(|dead| dead);
+    let plan = dead.enumerate().filter(|(_, dead)| all_dead || !dead).map(|(server, _)| server);
+    (plan.collect(), all_dead)
 }
 
 /// What verifi knows of a server.
@@ -61,8 +62,7 @@ impl Standing {
     /// The servers to try, in order, and whether that is because none lives.
     pub(crate) fn plan(&self) -> (Vec<usize>, bool) {
         let inner = self.inner.locked();
-        let dead: Vec<bool> = inner.servers.iter().map(|known| known.state == ServerState::Dead).collect();
-        (plan(&dead), dead.iter().all(|dead| *dead))
+        plan(inner.servers.iter().map(|known| known.state == ServerState::Dead))
     }
 
     pub(crate) fn none_lives(&self) -> bool {
@@ -126,16 +126,16 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     // Rules 6.1, 6.3.
     #[test]
     fn the_living_come_in_order_and_all_when_none_lives() {
-        assert_eq!(plan(&[false]), [0]);
-        assert_eq!(plan(&[true]), [0]);
-        assert_eq!(plan(&[false, false]), [0, 1]);
-        assert_eq!(plan(&[true, false, false]), [1, 2]);
-        assert_eq!(plan(&[false, true, false]), [0, 2]);
-        assert_eq!(plan(&[true, true, true]), [0, 1, 2]);
+        let plan = |dead: &[bool]| super::plan(dead.iter().copied());
+        assert_eq!(plan(&[false]), (vec![0], false));
+        assert_eq!(plan(&[true]), (vec![0], true));
+        assert_eq!(plan(&[false, false]), (vec![0, 1], false));
+        assert_eq!(plan(&[true, false, false]), (vec![1, 2], false));
+        assert_eq!(plan(&[false, true, false]), (vec![0, 2], false));
+        assert_eq!(plan(&[true, true, true]), (vec![0, 1, 2], true));
     }
 }

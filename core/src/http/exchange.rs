@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use ureq::BodyReader;
-use ureq::http::{self, HeaderMap, HeaderValue, StatusCode, Uri, header};
+use ureq::http::{self, HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 
 use super::buffers::HELD_OUTPUT;
 use super::lanes::{Lane, Lanes, USER_AGENT};
@@ -129,8 +129,7 @@ fn exchange(lanes: &Arc<Lanes>, mut lane: Lane, scope: &Arc<Scope>, request: &Re
             Ok(Response {
                 status: head.status,
                 headers: head.headers,
-                body: Some(body.into_reader()),
-                lane: Some(lane),
+                rest: Box::new(Rest { body: body.into_reader(), lane }),
                 lanes: Arc::downgrade(lanes),
                 ended: false,
                 parked_at: None,
@@ -158,7 +157,8 @@ fn room(request: &Request) -> usize {
 
 /// `Keep-Alive: timeout=N`, in seconds.
 fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get("keep-alive")?.to_str().ok()?;
+    const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+    let value = headers.get(KEEP_ALIVE)?.to_str().ok()?;
     let seconds = value.split(',').find_map(|part| part.trim().strip_prefix("timeout="))?;
     seconds.trim().parse().ok().map(Duration::from_secs)
 }
@@ -211,18 +211,22 @@ fn describe(error: &ureq::Error) -> String {
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    body: Option<BodyReader<'static>>,
-    lane: Option<Lane>,
+    rest: Box<Rest>,
     lanes: Weak<Lanes>,
     ended: bool,
     parked_at: Option<Instant>,
 }
 
+/// What is still on its way, and where. Apart, since a response goes from hand to hand.
+struct Rest {
+    body: BodyReader<'static>,
+    lane: Lane,
+}
+
 impl Response {
     /// The next piece of the body; none at its end. `scope` is the one it was sent with.
     pub(crate) fn read(&mut self, scope: &Scope, buffer: &mut [u8]) -> Result<usize, Fault> {
-        let (Some(body), Some(lane)) = (&mut self.body, &self.lane) else { return Ok(0) };
-        match body.read(buffer) {
+        match self.rest.body.read(buffer) {
             Ok(0) => {
                 // A stop looks like the end of a body that has no length.
                 if let Some(stop) = scope.stopped() {
@@ -232,15 +236,13 @@ impl Response {
                 Ok(0)
             }
             Ok(amount) => Ok(amount),
-            Err(error) => Err(fault(lane, scope, ureq::Error::from(error))),
+            Err(error) => Err(fault(&self.rest.lane, scope, ureq::Error::from(error))),
         }
     }
 
     /// Gives what is left of the body this much time.
     pub(crate) fn limit(&self, limit: Duration) {
-        if let Some(lane) = &self.lane {
-            lane.wire.answer_within(limit);
-        }
+        self.rest.lane.wire.answer_within(limit);
     }
 
     /// The answer was taken. The connection is kept: at once when the body has ended or its end has arrived already,
@@ -252,12 +254,10 @@ impl Response {
             if let Some(lane) = self.into_lane() {
                 lanes.put(lane);
             }
-        } else if let Some(lane) = &self.lane {
+        } else if self.rest.lane.wire.end() {
             // From here on it belongs to no call: stopping this one does not touch it.
-            if lane.wire.end() {
-                self.parked_at = Some(Instant::now());
-                lanes.park(self);
-            }
+            self.parked_at = Some(Instant::now());
+            lanes.park(self);
         }
     }
 
@@ -275,7 +275,7 @@ impl Response {
     /// Reads what has arrived. True when that was the end of the body.
     pub(super) fn drain(&mut self) -> bool {
         const MOST: usize = 64 * 1024;
-        let (Some(body), Some(lane)) = (&mut self.body, &self.lane) else { return false };
+        let Rest { body, lane } = &mut *self.rest;
         let mut buffer = [0; 1024];
         let mut read = 0;
         lane.wire.set_arrived_only(true);
@@ -291,8 +291,8 @@ impl Response {
     }
 
     /// The connection, when it can be used again.
-    pub(super) fn into_lane(mut self) -> Option<Lane> {
-        let lane = self.lane.take()?;
+    pub(super) fn into_lane(self) -> Option<Lane> {
+        let lane = self.rest.lane;
         (self.ended && lane.wire.end()).then_some(lane)
     }
 }

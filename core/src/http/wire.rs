@@ -49,7 +49,7 @@ impl Wire {
     pub(super) fn begin(&self, scope: &Arc<Scope>, room: usize) -> Result<(), Stop> {
         let mut state = self.state.locked();
         let entered = match &state.socket {
-            Some(socket) => Some(scope.enter(Arc::new(Shut(socket.clone())))?),
+            Some(socket) => Some(scope.enter(socket.clone())?),
             None => None,
         };
         *state = WireState {
@@ -112,7 +112,7 @@ impl Wire {
         // The guard of before goes first, or it would take this one away when it is dropped.
         state.entered = None;
         if let Some(scope) = &state.scope {
-            state.entered = Some(scope.enter(Arc::new(Shut(socket.clone())))?);
+            state.entered = Some(scope.enter(socket.clone())?);
         }
         Ok(())
     }
@@ -190,11 +190,9 @@ impl WireState {
     }
 }
 
-struct Shut(Arc<TcpStream>);
-
-impl Interrupt for Shut {
+impl Interrupt for TcpStream {
     fn interrupt(&self) {
         // It fails only when the socket is no longer connected, and then nothing is blocked on it.
-        let _ = self.0.shutdown(Shutdown::Both);
+        let _ = self.shutdown(Shutdown::Both);
     }
 }

@@ -11,6 +11,7 @@ use super::params::{self, Param};
 use super::session::Revision;
 use crate::SDK_VERSION;
 use crate::http::Resend;
+use crate::json;
 use crate::options::Elicitation;
 use crate::progress::ProgressFn;
 
@@ -38,7 +39,12 @@ impl<'a> Ask<'a> {
     }
 
     pub(super) fn call(call: &'a ToolCall<'a>, params: Arc<[Param]>) -> Ask<'a> {
-        let members = [r#""name":"#, &message::quoted(call.tool), r#","arguments":"#, call.arguments].concat();
+        const AROUND: usize = 32;
+        let mut members = String::with_capacity(call.tool.len() + call.arguments.len() + AROUND);
+        members.push_str(r#""name":""#);
+        json::escape_into(&mut members, call.tool);
+        members.push_str(r#"","arguments":"#);
+        members.push_str(call.arguments);
         Ask { call: Some(call), params, ..Ask::new("tools/call", members) }
     }
 

@@ -57,7 +57,7 @@ impl Server {
                 let status = response.status;
                 let mut dialogue = Dialogue { server: self, session: &session, id, progress: None };
                 let reader = Reader { server: self, session: &session, scope, id };
-                (status, reader.read(*response, &mut dialogue)?)
+                (status, reader.read(response, &mut dialogue)?)
             }
             Posted::Refused(status, reply) => (status, reply),
         };

@@ -23,7 +23,7 @@ pub(super) struct Outgoing<'a> {
 
 /// The answer to a message that was posted.
 pub(super) enum Posted {
-    Answer(Box<Response>),
+    Answer(Response),
     /// A JSON-RPC error under a status outside 2xx.
     Refused(StatusCode, Reply),
 }
@@ -61,7 +61,7 @@ impl Server {
             session.take_id(&response.headers);
             let status = response.status;
             if status.is_success() {
-                return Ok(Posted::Answer(Box::new(response)));
+                return Ok(Posted::Answer(response));
             }
             if status != StatusCode::TOO_MANY_REQUESTS {
                 return self.refused(session, scope, response);

@@ -95,7 +95,7 @@ impl Pursuit<'_> {
             Posted::Answer(response) => {
                 let status = response.status;
                 let reader = Reader { server, session, scope, id };
-                let reply = reader.read(*response, &mut dialogue).map_err(Problem::Failed)?;
+                let reply = reader.read(response, &mut dialogue).map_err(Problem::Failed)?;
                 Ok(Answered { status, reply })
             }
             Posted::Refused(status, reply) => Ok(Answered { status, reply }),
