@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::cancel::{Scope, Stop};
 use crate::mcp::{BodyHead, Content, Failure, Note, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
-use crate::redact::{Known, Redactor, Scrubbed};
+use crate::redact::{Redactor, Scrubbed};
 use crate::result::{Raw, ToolResult};
 use crate::state::Live;
 use crate::timeline::{Draft, EventKind, Timeline};
@@ -91,26 +91,24 @@ pub(crate) fn tell_notes(
 impl Attempt {
     fn answered(reply: Reply, redactor: &Redactor) -> Attempt {
         let Content { text, is_error, token } = flatten(reply.text());
-        let Scrubbed { text, redactions } = redactor.scrub(text);
-        let known = token.map(|token| Known { token, scrubbed: (redactions > 0).then_some(&text) });
-        let scrubbed = redactor.scrub_json_but(reply.text(), known);
+        let (Scrubbed { text, redactions }, changes) = redactor.scrub_with_source(text, token, reply.text());
         let (outcome, error) = match (is_error, text.is_empty()) {
             (false, _) => (Outcome::Ok, None),
             (true, true) => (Outcome::ToolError, Some("tool reported an error".to_string())),
             (true, false) => (Outcome::ToolError, Some(text.clone())),
         };
-        let raw = Some(reply.into_raw(scrubbed));
+        let raw = Some(reply.into_raw(&changes));
         Attempt { outcome, text, error, raw, redactions, may_have_run: false, is_answer: true, is_lost: false }
     }
 
     fn refused(reply: Reply, redactor: &Redactor) -> Attempt {
         let Scrubbed { text: error, redactions } = redactor.scrub(rpc_error_text(reply.text()));
-        let scrubbed = redactor.scrub_json_but(reply.text(), None);
+        let changes = redactor.changes_in(reply.text());
         Attempt {
             outcome: Outcome::Refused,
             text: String::new(),
             error: Some(error),
-            raw: Some(reply.into_raw(scrubbed)),
+            raw: Some(reply.into_raw(&changes)),
             redactions,
             may_have_run: false,
             is_answer: true,

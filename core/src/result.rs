@@ -92,11 +92,6 @@ impl Raw {
         Raw { body, part }
     }
 
-    pub(crate) fn whole(text: String) -> Raw {
-        let part = 0..text.len();
-        Raw { body: text, part }
-    }
-
     pub(crate) fn as_str(&self) -> &str {
         &self.body[self.part.clone()]
     }

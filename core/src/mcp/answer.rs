@@ -14,6 +14,7 @@ use super::resume::Resume;
 use super::session::Session;
 use crate::cancel::Scope;
 use crate::http::{Response, sse};
+use crate::redact::{Change, spliced};
 use crate::result::Raw;
 
 /// The response to a request.
@@ -46,12 +47,17 @@ impl Reply {
         }
     }
 
-    /// The same text without secrets: `scrubbed`, if that is another.
-    pub(crate) fn into_raw(self, scrubbed: Option<String>) -> Raw {
-        match scrubbed {
-            Some(scrubbed) => Raw::whole(scrubbed),
-            None => Raw::part_of(self.body, self.part),
+    /// The same text, changed where it has secrets.
+    pub(crate) fn into_raw(self, changes: &[Change]) -> Raw {
+        let Reply { body, part, .. } = self;
+        if changes.is_empty() {
+            return Raw::part_of(body, part);
         }
+        let behind = body.len() - part.end;
+        let placed = changes.iter().map(Change::placed);
+        let body = spliced(body, placed.map(|(at, text)| (part.start + at.start..part.start + at.end, text)));
+        let end = body.len() - behind;
+        Raw::part_of(body, part.start..end)
     }
 
     pub(crate) fn is_error(&self) -> bool {

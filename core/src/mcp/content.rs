@@ -1,6 +1,6 @@
 //! A tool's result as the text that a harness reads.
 
-use crate::json;
+use crate::json::{self, Cursor};
 
 /// What a harness reads of a result.
 pub(crate) struct Content<'a> {
@@ -13,42 +13,85 @@ pub(crate) struct Content<'a> {
 /// Flattens the JSON text of a `tools/call` result (rule 2.4): the text of text blocks, the compact JSON of all others,
 /// joined by LF; without blocks, the structured content. What is not of the protocol's shape is given as it is.
 pub(crate) fn flatten(result: &str) -> Content<'_> {
-    let Some([content, structured, is_error]) = json::members(result, ["content", "structuredContent", "isError"])
-    else {
-        return Content { text: json::compact(result), is_error: false, token: None };
-    };
-    let blocks = content.map(|content| json::elements(content).ok_or(content));
-    let (text, token) = match blocks.map(|blocks| blocks.map(join)) {
-        None | Some(Ok(None)) => (structured.map(json::compact).unwrap_or_default(), None),
-        Some(Ok(Some(joined))) => joined,
-        Some(Err(other)) => (json::compact(other), None),
-    };
-    Content { text, is_error: is_error == Some("true"), token }
+    read(result).unwrap_or_else(|| Content { text: json::compact(result), is_error: false, token: None })
 }
 
-/// The text of all blocks, and the token of the only one; none when there is no block.
-fn join<'a>(blocks: impl Iterator<Item = &'a str>) -> Option<(String, Option<&'a str>)> {
-    let mut joined: Option<(String, Option<&str>)> = None;
-    for block in blocks {
-        let token = text_token(block);
-        let text = token.map_or_else(|| json::compact(block), |token| json::unescape(token).into_owned());
+/// None when the result is no object, or has a member that counts twice.
+fn read(result: &str) -> Option<Content<'_>> {
+    let mut cursor = Cursor::new(result);
+    if !cursor.enter_object() {
+        return None;
+    }
+    let (mut content, mut structured, mut is_error) = (None, None, None);
+    while let Some(name) = cursor.name() {
+        let is_first = match &*name {
+            "content" => content.replace(blocks(&mut cursor)).is_none(),
+            "structuredContent" => structured.replace(cursor.value()).is_none(),
+            "isError" => is_error.replace(cursor.value()).is_none(),
+            _ => {
+                cursor.value();
+                true
+            }
+        };
+        if !is_first {
+            return None;
+        }
+    }
+    let structured = || structured.filter(|value| *value != "null").map(json::compact).unwrap_or_default();
+    let Joined { text, token } = content.flatten().unwrap_or_else(|| Joined { text: structured(), token: None });
+    Some(Content { text, is_error: is_error == Some("true"), token })
+}
+
+/// The text of all blocks, and the token of the only one.
+struct Joined<'a> {
+    text: String,
+    token: Option<&'a str>,
+}
+
+/// None when there is no block.
+fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Joined<'a>> {
+    if !cursor.enter_array() {
+        let other = cursor.value();
+        return (other != "null").then(|| Joined { text: json::compact(other), token: None });
+    }
+    let mut joined: Option<Joined> = None;
+    while cursor.has_element() {
+        let block = block(cursor);
         joined = Some(match joined {
-            None => (text, token),
-            Some((mut joined, _)) => {
-                joined.push('\n');
-                joined.push_str(&text);
-                (joined, None)
+            None => block,
+            Some(Joined { mut text, .. }) => {
+                text.push('\n');
+                text.push_str(&block.text);
+                Joined { text, token: None }
             }
         });
     }
     joined
 }
 
-/// The string that a text block holds, without its quotes.
-fn text_token(block: &str) -> Option<&str> {
-    let [kind, text] = json::members(block, ["type", "text"])?;
-    if kind != Some(r#""text""#) {
+fn block<'a>(cursor: &mut Cursor<'a>) -> Joined<'a> {
+    let place = cursor.place();
+    match text_token(cursor) {
+        Some(token) => Joined { text: json::unescape(token).into_owned(), token: Some(token) },
+        None => Joined { text: json::compact(cursor.since(place)), token: None },
+    }
+}
+
+/// Passes a block. The string that it holds if it is of text, without its quotes.
+fn text_token<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
+    if !cursor.enter_object() {
+        cursor.value();
         return None;
     }
-    text?.strip_prefix('"')?.strip_suffix('"')
+    let (mut kind, mut text, mut is_clear) = (None, None, true);
+    while let Some(name) = cursor.name() {
+        let value = cursor.value();
+        is_clear &= match &*name {
+            "type" => kind.replace(value).is_none(),
+            "text" => text.replace(value).is_none(),
+            _ => true,
+        };
+    }
+    let text = text.filter(|_| is_clear && kind == Some(r#""text""#))?;
+    text.strip_prefix('"')?.strip_suffix('"')
 }

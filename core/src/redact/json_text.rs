@@ -1,73 +1,80 @@
 //! Secrets in JSON text: rule 5.2.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::redactor::Redactor;
-use super::span::MARKER;
+use super::span::{MARKER, Span};
 use crate::json::{self, Token};
 
-/// Copies nothing until the first token that changes.
-struct Output<'a> {
-    json: &'a str,
-    changed: Option<String>,
-    /// How much of `json` has been dealt with.
-    done: usize,
+/// A part of a JSON text, and what stands there instead when its secrets are gone.
+pub(crate) struct Change {
+    pub(crate) part: Range<usize>,
+    pub(crate) text: Cow<'static, str>,
 }
 
-impl Output<'_> {
-    /// Puts `text` (already escaped) as a string in the place of the next `length` bytes.
-    fn replace(&mut self, length: usize, text: &str) {
-        let out = self.changed.get_or_insert_with(|| {
-            let mut out = String::with_capacity(self.json.len());
-            out.push_str(&self.json[..self.done]);
-            out
-        });
-        out.push('"');
-        json::escape_into(out, text);
-        out.push('"');
-        self.done += length;
-    }
-
-    fn keep(&mut self, length: usize) {
-        if let Some(out) = &mut self.changed {
-            out.push_str(&self.json[self.done..self.done + length]);
-        }
-        self.done += length;
+impl Change {
+    pub(crate) fn placed(&self) -> (Range<usize>, &str) {
+        (self.part.clone(), &self.text)
     }
 }
 
 /// A string in a JSON text that was searched before.
-pub(crate) struct Known<'a> {
+pub(super) struct Known<'a> {
     /// Where it stands, without its quotes.
-    pub(crate) token: &'a str,
-    /// What it stands for, without its secrets, if there were any.
-    pub(crate) scrubbed: Option<&'a str>,
+    pub(super) token: &'a str,
+    /// The secrets in what it stands for.
+    pub(super) spans: &'a [Span],
+    /// What it stands for, without them.
+    pub(super) scrubbed: &'a str,
 }
 
-/// None when nothing changes.
-pub(super) fn scrub(redactor: &Redactor, json: &str, known: Option<Known>) -> Option<String> {
-    let mut output = Output { json, changed: None, done: 0 };
+/// What changes in `json`, in order.
+pub(super) fn changes(redactor: &Redactor, json: &str, known: Option<Known>) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut at = 0;
     for token in json::tokens(json) {
-        match token {
-            Token::Mark(text) | Token::Space(text) => output.keep(text.len()),
-            Token::Scalar(text) => match redactor.scrub_str(text) {
-                Cow::Borrowed(_) => output.keep(text.len()),
-                Cow::Owned(_) => output.replace(text.len(), MARKER),
-            },
-            Token::String(text) => {
-                let length = text.len() + 2;
-                match &known {
-                    Some(Known { token, scrubbed: None }) if std::ptr::eq(*token, text) => output.keep(length),
-                    Some(Known { token, scrubbed: Some(scrubbed) }) if std::ptr::eq(*token, text) => {
-                        output.replace(length, scrubbed);
-                    }
-                    _ => match redactor.scrub_str(&json::unescape(text)) {
-                        Cow::Borrowed(_) => output.keep(length),
-                        Cow::Owned(scrubbed) => output.replace(length, &scrubbed),
-                    },
+        at += match token {
+            Token::Mark(text) | Token::Space(text) => text.len(),
+            Token::Scalar(text) => {
+                if let Cow::Owned(_) = redactor.scrub_str(text) {
+                    changes.push(Change { part: at..at + text.len(), text: format!("\"{MARKER}\"").into() });
                 }
+                text.len()
             }
-        }
+            Token::String(token) => {
+                match &known {
+                    Some(known) if std::ptr::eq(known.token, token) => add(redactor, at + 1, known, &mut changes),
+                    _ => search(redactor, at + 1, token, &mut changes),
+                }
+                token.len() + 2
+            }
+        };
     }
-    output.changed
+    changes
+}
+
+/// Looks into a string that begins at `at`.
+fn search(redactor: &Redactor, at: usize, token: &str, changes: &mut Vec<Change>) {
+    let text = json::unescape(token);
+    let spans = redactor.find(&text);
+    if !spans.is_empty() {
+        let scrubbed = &redactor.without(text.into_owned(), &spans);
+        add(redactor, at, &Known { token, spans: &spans, scrubbed }, changes);
+    }
+}
+
+/// The secrets alone change, unless markers have taken in what stands around them.
+fn add(redactor: &Redactor, at: usize, known: &Known, changes: &mut Vec<Change>) {
+    let Known { token, spans, scrubbed } = *known;
+    if redactor.settles() && !spans.is_empty() {
+        let mut text = String::with_capacity(scrubbed.len());
+        json::escape_into(&mut text, scrubbed);
+        return changes.push(Change { part: at..at + token.len(), text: text.into() });
+    }
+    let mut places = json::Places::new(token);
+    changes.extend(spans.iter().map(|span| {
+        let start = at + places.of(span.start);
+        Change { part: start..at + places.of(span.end), text: MARKER.into() }
+    }));
 }

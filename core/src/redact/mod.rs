@@ -17,9 +17,10 @@ mod secrets;
 mod settle;
 mod span;
 
-pub(crate) use json_text::Known;
+pub(crate) use json_text::Change;
 pub use redactor::{Redactor, Scrubbed};
 pub use secrets::{collect_run_secrets, collect_run_secrets_from};
+pub(crate) use span::spliced;
 
 /// `text` with `[REDACTED]` in the place of every occurrence of every secret, as they stand; occurrences that overlap
 /// are replaced together.

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::encodings::{Pattern, add_forms};
-use super::json_text::{self, Known};
+use super::json_text::{self, Change, Known};
 use super::keys::add_pieces;
 use super::parts::parts;
 use super::search::Search;
 use super::secrets::is_secret;
 use super::settle::Settler;
-use super::span::{MARKER, Span, merged, push_merged, replaced};
+use super::span::{MARKER, Span, merged, push_merged, replaced, spliced};
 
 /// Bytes of a short pattern at most. Short ones are searched for on their own, so that they do not shorten the steps
 /// in which a text is searched for long ones.
@@ -93,11 +93,17 @@ impl Redactor {
     /// `text` without secrets, and how many were replaced. Not copied when there is none.
     pub fn scrub(&self, text: String) -> Scrubbed {
         let spans = self.find(&text);
-        if spans.is_empty() {
-            return Scrubbed { text, redactions: 0 };
-        }
-        let redactions = spans.len() as u64;
-        Scrubbed { text: self.settler.settle(replaced(&text, &spans)), redactions }
+        Scrubbed { text: self.without(text, &spans), redactions: spans.len() as u64 }
+    }
+
+    /// A text that was taken out of `json`, and what changes there. `token` is the string, without its quotes, that the
+    /// text is of, if it is of one: it is not searched again.
+    pub(crate) fn scrub_with_source(&self, text: String, token: Option<&str>, json: &str) -> (Scrubbed, Vec<Change>) {
+        let spans = self.find(&text);
+        let scrubbed = Scrubbed { text: self.without(text, &spans), redactions: spans.len() as u64 };
+        let known = token.map(|token| Known { token, spans: &spans, scrubbed: &scrubbed.text });
+        let changes = self.changes(json, known);
+        (scrubbed, changes)
     }
 
     /// `text` without secrets; borrowed when there is none in it.
@@ -125,22 +131,42 @@ impl Redactor {
     /// has a secret in it becomes the string `"[REDACTED]"`. Everything else stays, byte for byte, so that JSON stays
     /// JSON; nesting may be as deep as it likes.
     pub fn scrub_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        self.scrub_json_but(json, None).map_or(Cow::Borrowed(json), Cow::Owned)
+        match &self.changes_in(json)[..] {
+            [] => Cow::Borrowed(json),
+            changes => Cow::Owned(spliced(json.to_owned(), changes.iter().map(Change::placed))),
+        }
     }
 
-    /// The same; none when nothing changes. A string that is known is not searched again.
-    pub(crate) fn scrub_json_but(&self, json: &str, known: Option<Known>) -> Option<String> {
-        if self.is_empty() { None } else { json_text::scrub(self, json, known) }
+    /// What changes in `json`, in order.
+    pub(crate) fn changes_in(&self, json: &str) -> Vec<Change> {
+        self.changes(json, None)
+    }
+
+    fn changes(&self, json: &str, known: Option<Known>) -> Vec<Change> {
+        if self.is_empty() { Vec::new() } else { json_text::changes(self, json, known) }
     }
 
     fn scrub_spans<'a>(&self, text: &'a str, spans: &[Span]) -> Cow<'a, str> {
         match spans {
             [] => Cow::Borrowed(text),
-            spans => Cow::Owned(self.settler.settle(replaced(text, spans))),
+            spans => Cow::Owned(self.without(text.to_owned(), spans)),
         }
     }
 
-    fn find(&self, text: &str) -> Vec<Span> {
+    /// `text` without the secrets that were found in it.
+    pub(super) fn without(&self, text: String, spans: &[Span]) -> String {
+        match spans {
+            [] => text,
+            spans => self.settler.settle(replaced(text, spans)),
+        }
+    }
+
+    /// Whether a marker may take in what stands around it.
+    pub(super) fn settles(&self) -> bool {
+        !self.settler.is_empty()
+    }
+
+    pub(super) fn find(&self, text: &str) -> Vec<Span> {
         let mut short = Vec::new();
         let mut long = Vec::new();
         if let Some(search) = &self.short {

@@ -25,9 +25,13 @@ impl Settler {
         Settler { patterns, longest }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
     /// Lets each marker of `text` take in what it completes.
     pub(super) fn settle(&self, text: String) -> String {
-        if self.patterns.is_empty() {
+        if self.is_empty() {
             return text;
         }
         let mut ahead: VecDeque<usize> = text.match_indices(MARKER).map(|(at, _)| at).collect();
