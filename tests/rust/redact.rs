@@ -296,7 +296,8 @@ fn json_stays_json() {
     for (json, expected) in [
         (r#"{"a":"x s3cr3t y"}"#, r#"{"a":"x [REDACTED] y"}"#),
         (r#"{ "s3cr3t" : [ 1.50, null ] }"#, r#"{ "[REDACTED]" : [ 1.50, null ] }"#),
-        (r#"["s3cr\u0033t\t\u00e9"]"#, r#"["[REDACTED]\té"]"#),
+        (r#"["s3cr\u0033t\t\u00e9"]"#, r#"["[REDACTED]\t\u00e9"]"#),
+        (r#"["\u00e9s3cr\u0033t \ud83d\udd11\/s3cr3t\n"]"#, r#"["\u00e9[REDACTED] \ud83d\udd11\/[REDACTED]\n"]"#),
         (r#"["\u00e9\/", "s3cr3t"]"#, r#"["\u00e9\/", "[REDACTED]"]"#),
         (r#"{"n":12345678,"m":-0.123456789e5,"k":1234567}"#, r#"{"n":"[REDACTED]","m":"[REDACTED]","k":1234567}"#),
         (r#"{"v":"p\"w/d\n1"}"#, r#"{"v":"[REDACTED]"}"#),

@@ -1,10 +1,14 @@
 'use strict';
 
-/** The result of a call. `raw` is parsed when it is first asked for. */
+const { rawJson } = require('./native.js');
+
+/** The result of a call. `raw` is made when it is first asked for. */
 class ToolResult {
+  // What the addon keeps, until the text is made of it.
+  #native;
   #rawJson;
 
-  constructor({ ok, text, isError, latencyMs, error, outcome, server, mayHaveRun, redactions, rawJson }) {
+  constructor({ ok, text, isError, latencyMs, error, outcome, server, mayHaveRun, redactions, raw }) {
     this.ok = ok;
     this.text = text;
     this.isError = isError;
@@ -12,9 +16,9 @@ class ToolResult {
     if (error !== undefined) {
       this.error = error;
     }
-    if (rawJson !== undefined) {
-      this.#rawJson = rawJson;
-      defineRaw(this, rawJson);
+    if (raw !== undefined) {
+      this.#native = raw;
+      defineRaw(this);
     }
     this.outcome = outcome;
     if (server !== undefined) {
@@ -25,12 +29,16 @@ class ToolResult {
   }
 
   get rawJson() {
+    if (this.#native !== undefined) {
+      this.#rawJson = rawJson(this.#native);
+      this.#native = undefined;
+    }
     return this.#rawJson;
   }
 }
 
 /** A property of the result itself, so that a copy (`{...result}`) and `JSON.stringify` have it too. */
-function defineRaw(result, rawJson) {
+function defineRaw(result) {
   let parsed;
   let isParsed = false;
   Object.defineProperty(result, 'raw', {
@@ -38,7 +46,7 @@ function defineRaw(result, rawJson) {
     enumerable: true,
     get() {
       if (!isParsed) {
-        parsed = JSON.parse(rawJson);
+        parsed = JSON.parse(result.rawJson);
         isParsed = true;
       }
       return parsed;

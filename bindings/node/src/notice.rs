@@ -1,5 +1,6 @@
 //! What JavaScript is told.
 
+use napi::bindgen_prelude::External;
 use napi_derive::napi;
 use verifi::{Error, Outcome, Progress, ServerRole, ToolDefinition, ToolResult};
 
@@ -20,7 +21,8 @@ pub enum Notice {
         server: Option<String>,
         may_have_run: bool,
         redactions: f64,
-        raw_json: Option<String>,
+        /// What [`raw_json`](raw_json) gives the text of: large, perhaps, and seldom asked for.
+        raw: Option<External<Box<ToolResult>>>,
     },
     /// A call goes on.
     Progress { progress: f64, total: Option<f64>, message: Option<String> },
@@ -46,11 +48,13 @@ impl Notice {
 }
 
 impl From<ToolResult> for Notice {
-    fn from(result: ToolResult) -> Notice {
-        let raw = result.raw();
-        if result.text.len().max(raw.map_or(0, str::len)) > LONGEST {
+    fn from(mut result: ToolResult) -> Notice {
+        let size = result.raw().map(str::len);
+        if result.text.len().max(size.unwrap_or_default()) > LONGEST {
             return too_long(result.latency_ms);
         }
+        let text = std::mem::take(&mut result.text);
+        let error = result.error.take();
         Notice::Result {
             ok: result.ok,
             is_error: result.is_error,
@@ -59,11 +63,17 @@ impl From<ToolResult> for Notice {
             server: result.server.map(ServerRole::as_str).map(str::to_owned),
             may_have_run: result.may_have_run,
             redactions: result.redactions as f64,
-            raw_json: raw.map(str::to_owned),
-            text: result.text,
-            error: result.error,
+            text,
+            error,
+            raw: size.map(|size| External::new_with_size_hint(Box::new(result), size)),
         }
     }
+}
+
+/// The JSON text of a result that a notice brought.
+#[napi]
+pub fn raw_json(result: &External<Box<ToolResult>>) -> Option<&str> {
+    result.raw()
 }
 
 /// An answer that verifi took and JavaScript cannot.
@@ -78,7 +88,7 @@ fn too_long(latency_ms: f64) -> Notice {
         server: None,
         may_have_run: false,
         redactions: 0.0,
-        raw_json: None,
+        raw: None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use socket2::SockRef;
 use ureq::unversioned::transport::{
-    Buffers, ConnectionDetails, Connector, Either, NextTimeout, RustlsConnector, Transport,
+    Buffers, ConnectProxyConnector, ConnectionDetails, Connector, Either, NextTimeout, RustlsConnector, Transport,
 };
 
 use super::buffers::ConnectionBuffers;
@@ -19,6 +19,33 @@ use super::wire::{Phase, Wire};
 
 /// What comes is used as it comes, but for lines: those of the head, and the sizes of chunks.
 const LONGEST_UNREAD: usize = 512 * 1024;
+
+/// Goes through a proxy where there is one.
+#[derive(Debug, Default)]
+pub(super) struct Tunnel(ConnectProxyConnector);
+
+impl<In: Transport> Connector<In> for Tunnel {
+    type Out = <ConnectProxyConnector as Connector<In>>::Out;
+
+    fn connect(&self, details: &ConnectionDetails, chained: Option<In>) -> Result<Option<Self::Out>, ureq::Error> {
+        match chained {
+            Some(transport) => Ok(Some(Either::A(transport))),
+            None if details.config.proxy().is_none() => Ok(None),
+            None => self.open::<In>(details),
+        }
+    }
+}
+
+impl Tunnel {
+    /// Takes much of the stack, which calls without a proxy, a thousand at once perhaps, should not have to touch.
+    #[inline(never)]
+    fn open<In: Transport>(
+        &self,
+        details: &ConnectionDetails,
+    ) -> Result<Option<<ConnectProxyConnector as Connector<In>>::Out>, ureq::Error> {
+        Connector::<In>::connect(&self.0, details, None)
+    }
+}
 
 /// Opens the socket.
 pub(super) struct Dial(pub(super) Arc<Wire>);
@@ -67,7 +94,7 @@ impl<In: Transport> Connector<In> for Secure {
 }
 
 impl Secure {
-    /// Takes much of the stack, which calls that need no TLS, a thousand at once perhaps, should not have to touch.
+    /// Takes much of the stack, as `Tunnel::open` does.
     #[inline(never)]
     fn secure<In: Transport>(
         &self,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use once_cell::sync::OnceCell;
 use ureq::config::Config;
 use ureq::http::Uri;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
+use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, ProxyProtocol};
 
-use super::connector::{Connected, Dial, Secure};
+use super::connector::{Connected, Dial, Secure, Tunnel};
 use super::dial::Lookup;
 use super::exchange::Response;
 use super::wire::Wire;
@@ -85,7 +85,7 @@ impl Lanes {
         let (config, tls) = self.setup.get_or_try_init(|| setup(uri))?;
         let wire = Arc::new(Wire::default());
         let connector =
-            ().chain(ConnectProxyConnector::default())
+            ().chain(Tunnel::default())
                 .chain(Dial(wire.clone()))
                 .chain(Secure(tls.clone()))
                 .chain(Connected { wire: wire.clone(), proxied: config.proxy().is_some() });
