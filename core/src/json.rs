@@ -101,7 +101,9 @@ pub(crate) fn compact(json: &str) -> String {
 /// The string that a string token (without its quotes) stands for. Half a surrogate pair becomes U+FFFD.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     let Some(first) = next_escape(token) else { return Cow::Borrowed(token) };
-    let mut out = String::with_capacity(token.len());
+    // No escape is shorter than two bytes and what it stands for.
+    let escapes = memchr::memchr_iter(b'\\', token.as_bytes()).count();
+    let mut out = String::with_capacity(token.len() - escapes / 2);
     let mut rest = token;
     let mut next = Some(first);
     while let Some(at) = next {

@@ -32,7 +32,21 @@ pub(super) struct Known<'a> {
 /// What changes in `json`, in order.
 pub(super) fn changes(redactor: &Redactor, json: &str, known: Option<Known>) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut at = 0;
+    let Some(known) = known else {
+        walk(redactor, 0, json, &mut changes);
+        return changes;
+    };
+    // Which may be most of it, and is not read again. The quotes around it belong to neither part.
+    let start = known.token.as_ptr() as usize - json.as_ptr() as usize;
+    let end = start + known.token.len();
+    walk(redactor, 0, &json[..start - 1], &mut changes);
+    add(redactor, start, &known, &mut changes);
+    walk(redactor, end + 1, &json[end + 1..], &mut changes);
+    changes
+}
+
+/// Goes through all tokens of a part of the text that begins at `at`.
+fn walk(redactor: &Redactor, mut at: usize, json: &str, changes: &mut Vec<Change>) {
     for token in json::tokens(json) {
         at += match token {
             Token::Mark(text) | Token::Space(text) => text.len(),
@@ -43,15 +57,11 @@ pub(super) fn changes(redactor: &Redactor, json: &str, known: Option<Known>) -> 
                 text.len()
             }
             Token::String(token) => {
-                match &known {
-                    Some(known) if std::ptr::eq(known.token, token) => add(redactor, at + 1, known, &mut changes),
-                    _ => search(redactor, at + 1, token, &mut changes),
-                }
+                search(redactor, at + 1, token, changes);
                 token.len() + 2
             }
         };
     }
-    changes
 }
 
 /// Looks into a string that begins at `at`.
