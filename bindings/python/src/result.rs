@@ -1,5 +1,7 @@
 //! `ToolResult`.
 
+use std::sync::{Mutex, PoisonError};
+
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -29,8 +31,7 @@ use verifi::{Outcome, ServerRole};
 pub(crate) struct ToolResult {
     #[pyo3(get)]
     ok: bool,
-    #[pyo3(get)]
-    text: Py<PyString>,
+    text: Text,
     #[pyo3(get)]
     is_error: bool,
     #[pyo3(get)]
@@ -48,6 +49,31 @@ pub(crate) struct ToolResult {
     raw: PyOnceLock<Py<PyAny>>,
 }
 
+/// A text, which may be large: Python's string is made when it is asked for, and is then the only copy.
+struct Text {
+    given: Mutex<String>,
+    made: PyOnceLock<Py<PyString>>,
+}
+
+impl Text {
+    fn new(text: String) -> Text {
+        Text { given: Mutex::new(text), made: PyOnceLock::new() }
+    }
+
+    fn of(py: Python<'_>, made: Py<PyString>) -> Text {
+        let text = Text::new(String::new());
+        text.made.get_or_init(py, || made);
+        text
+    }
+
+    fn get(&self, py: Python<'_>) -> &Py<PyString> {
+        self.made.get_or_init(py, || {
+            let text = std::mem::take(&mut *self.given.lock().unwrap_or_else(PoisonError::into_inner));
+            PyString::new(py, &text).unbind()
+        })
+    }
+}
+
 /// Where the raw answer is taken from when it is asked for.
 enum Source {
     Call(Box<verifi::ToolResult>),
@@ -59,12 +85,11 @@ const SHOWN: usize = 200;
 
 impl ToolResult {
     pub(crate) fn new(py: Python<'_>, mut result: verifi::ToolResult) -> ToolResult {
-        // Python's own copy is the only one that is kept.
-        let text = std::mem::take(&mut result.text);
+        let text = Text::new(std::mem::take(&mut result.text));
         let error = result.error.take();
         ToolResult {
             ok: result.ok,
-            text: PyString::new(py, &text).unbind(),
+            text,
             is_error: result.is_error,
             latency_ms: result.latency_ms,
             error: error.map(|error| PyString::new(py, &error).unbind()),
@@ -81,6 +106,11 @@ impl ToolResult {
 
 #[pymethods]
 impl ToolResult {
+    #[getter]
+    fn text(&self, py: Python<'_>) -> Py<PyString> {
+        self.text.get(py).clone_ref(py)
+    }
+
     #[getter]
     fn outcome(&self) -> &'static str {
         self.outcome.as_str()
@@ -113,7 +143,7 @@ impl ToolResult {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (name, shown) = match &self.error {
             Some(error) => ("error", error),
-            None => ("text", &self.text),
+            None => ("text", self.text.get(py)),
         };
         let shown = shown.bind(py).to_string_lossy();
         let cut: String = shown.chars().take(SHOWN).collect();
@@ -125,7 +155,7 @@ impl ToolResult {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.import(intern!(py, "verifi._verifi"))?.getattr(intern!(py, "restore_result"))?;
         let parts = (
-            (self.ok, &self.text, self.is_error, self.latency_ms, &self.error),
+            (self.ok, self.text.get(py), self.is_error, self.latency_ms, &self.error),
             (self.outcome(), self.server(), self.may_have_run, self.redactions, self.raw_json(py)),
         );
         Ok((restore, parts.into_pyobject(py)?))
@@ -146,7 +176,7 @@ pub(crate) fn restore_result(py: Python<'_>, first: First, second: Second) -> Py
     raw_json.get_or_init(py, || raw);
     Ok(ToolResult {
         ok,
-        text,
+        text: Text::of(py, text),
         is_error,
         latency_ms,
         error,
