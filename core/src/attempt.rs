@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::{Scope, Stop};
+use crate::json;
 use crate::mcp::{BodyHead, Content, Failure, Note, Reply, Server, ToolCall, flatten, rpc_error_text};
 use crate::outcome::{Outcome, ServerRole};
 use crate::redact::{Redactor, Scrubbed};
@@ -51,14 +52,17 @@ pub(crate) fn attempt(
     let draft = |kind| Draft::new(kind).slot(slot).tool(tool).server(*role, server.shown());
     let started = Instant::now();
     let id = timeline.record(draft(EventKind::CallStarted)).seq;
-    let outcome = catch_unwind(AssertUnwindSafe(|| server.call(scope, call)));
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = server.call(scope, call);
+        let redactor = live.redactor();
+        match outcome {
+            Ok(reply) if reply.is_error() => Attempt::refused(reply, &redactor),
+            Ok(reply) => Attempt::answered(reply, &redactor),
+            Err(failure) => Attempt::failed(&failure, server.shown(), scope, &redactor),
+        }
+    }));
     let redactor = live.redactor();
-    let attempt = match outcome {
-        Ok(Ok(reply)) if reply.is_error() => Attempt::refused(reply, &redactor),
-        Ok(Ok(reply)) => Attempt::answered(reply, &redactor),
-        Ok(Err(failure)) => Attempt::failed(&failure, server.shown(), scope, &redactor),
-        Err(_) => Attempt::failed(&Failure::internal(), server.shown(), scope, &redactor),
-    };
+    let attempt = made.unwrap_or_else(|_| Attempt::failed(&Failure::internal(), server.shown(), scope, &redactor));
     let finished = draft(EventKind::CallFinished).call(id).outcome(attempt.outcome).latency(started.elapsed());
     let finished = finished.protocol_version(server.revision().map(|revision| revision.as_str()));
     let finished = match attempt.outcome {
@@ -90,14 +94,16 @@ pub(crate) fn tell_notes(
 
 impl Attempt {
     fn answered(reply: Reply, redactor: &Redactor) -> Attempt {
-        let Content { text, is_error, token } = flatten(reply.text());
+        let Content { text, is_error, source } = flatten(reply.text());
+        let token = source.map(|source| source.token);
         let (Scrubbed { text, redactions }, changes) = redactor.scrub_with_source(text, token, reply.text());
+        let again = source.filter(|source| source.is_canonical).map(|source| json::place(reply.text(), source.token));
         let (outcome, error) = match (is_error, text.is_empty()) {
             (false, _) => (Outcome::Ok, None),
             (true, true) => (Outcome::ToolError, Some("tool reported an error".to_string())),
             (true, false) => (Outcome::ToolError, Some(text.clone())),
         };
-        let raw = Some(reply.into_raw(&changes));
+        let raw = Some(reply.into_raw(&changes, again));
         Attempt { outcome, text, error, raw, redactions, may_have_run: false, is_answer: true, is_lost: false }
     }
 
@@ -108,7 +114,7 @@ impl Attempt {
             outcome: Outcome::Refused,
             text: String::new(),
             error: Some(error),
-            raw: Some(reply.into_raw(&changes)),
+            raw: Some(reply.into_raw(&changes, None)),
             redactions,
             may_have_run: false,
             is_answer: true,

@@ -126,7 +126,6 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-
     // Rules 6.1, 6.3.
     #[test]
     fn the_living_come_in_order_and_all_when_none_lives() {

@@ -6,8 +6,15 @@
 mod cursor;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub(crate) use cursor::Cursor;
+
+/// Where `part`, a slice of `text`, stands in it.
+pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
 
 /// One token of JSON text. Put together, the tokens are the text (a string's quotes aside).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,21 +107,41 @@ pub(crate) fn compact(json: &str) -> String {
 
 /// The string that a string token (without its quotes) stands for. Half a surrogate pair becomes U+FFFD.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
-    let Some(first) = next_escape(token) else { return Cow::Borrowed(token) };
-    // No escape is shorter than two bytes and what it stands for.
+    unescape_noting(token).0
+}
+
+/// The same, and whether the token is what [`escape_into`] makes of the string.
+pub(crate) fn unescape_noting(token: &str) -> (Cow<'_, str>, bool) {
+    let Some(first) = next_escape(token) else { return (Cow::Borrowed(token), true) };
+    // An escape has two backslashes at the most, and is longer than what it stands for.
     let escapes = memchr::memchr_iter(b'\\', token.as_bytes()).count();
     let mut out = String::with_capacity(token.len() - escapes / 2);
     let mut rest = token;
     let mut next = Some(first);
+    let mut is_canonical = true;
     while let Some(at) = next {
         out.push_str(&rest[..at]);
         let (character, length) = escaped_char(&rest[at..]);
         out.push(character);
+        is_canonical &= is_as_escaped(&rest[at..at + length], character);
         rest = &rest[at + length..];
         next = next_escape(rest);
     }
     out.push_str(rest);
-    Cow::Owned(out)
+    (Cow::Owned(out), is_canonical)
+}
+
+/// Whether an escape is the one that [`push_escape`] makes.
+fn is_as_escaped(escape: &str, character: char) -> bool {
+    match escape.len() {
+        2 => escape != "\\/" && character != char::REPLACEMENT_CHARACTER,
+        6 => {
+            character < ' '
+                && short_escape(character as u8).is_none()
+                && !escape.contains(|c: char| c.is_ascii_uppercase())
+        }
+        _ => false,
+    }
 }
 
 fn next_escape(text: &str) -> Option<usize> {
@@ -205,22 +232,27 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
 
 fn push_escape(out: &mut String, byte: u8) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let short = match byte {
+    match short_escape(byte) {
+        Some(short) => out.extend(['\\', short]),
+        None => {
+            out.push_str("\\u00");
+            out.push(HEX[usize::from(byte >> 4)] as char);
+            out.push(HEX[usize::from(byte & 15)] as char);
+        }
+    }
+}
+
+/// What follows the backslash, if that is a letter or a mark.
+fn short_escape(byte: u8) -> Option<char> {
+    Some(match byte {
         0x08 => 'b',
         b'\t' => 't',
         b'\n' => 'n',
         0x0C => 'f',
         b'\r' => 'r',
         b'"' | b'\\' => byte as char,
-        _ => {
-            out.push_str("\\u00");
-            out.push(HEX[usize::from(byte >> 4)] as char);
-            out.push(HEX[usize::from(byte & 15)] as char);
-            return;
-        }
-    };
-    out.push('\\');
-    out.push(short);
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -250,6 +282,28 @@ mod tests {
         assert_eq!(unescape(r"\ud83d\ud83d\udd11"), "\u{FFFD}🔑");
         assert_eq!(unescape(r"\ud83dA"), "\u{FFFD}A");
         assert_eq!(unescape(r"\ud83d\n"), "\u{FFFD}\n");
+    }
+
+    // Rule 2.4.
+    #[test]
+    fn it_is_known_whether_a_string_is_escaped_as_it_would_be_again() {
+        for (token, expected) in [
+            ("plain é", true),
+            (r#"\b\t\n\f\r\"\\"#, true),
+            (r"\u001b[31m\u0000", true),
+            (r"\u001B", false),
+            (r"\u000a", false),
+            (r"\/", false),
+            (r"\u0041", false),
+            (r"\u00e9", false),
+            (r"\ud83d\udd11", false),
+            (r"\ud83d", false),
+        ] {
+            let (text, is_canonical) = unescape_noting(token);
+            let mut again = String::new();
+            escape_into(&mut again, &text);
+            assert_eq!((again == token, is_canonical), (expected, expected), "{token}");
+        }
     }
 
     // Rule 5.2.

@@ -45,7 +45,7 @@ pub use options::{Elicitation, Replay, RunOptions};
 pub use outcome::{Outcome, ServerRole};
 pub use progress::{Progress, ProgressFn};
 pub use redact::{Redactor, Scrubbed, collect_run_secrets, collect_run_secrets_from, redact};
-pub use result::ToolResult;
+pub use result::{RawJson, ToolResult};
 pub use run::Run;
 pub use servers::ServerHealth;
 pub use slot::{CallFuture, ListFuture, Slot};

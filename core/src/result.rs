@@ -1,10 +1,12 @@
 //! What a call gives back.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::outcome::{Outcome, ServerRole};
 
 /// The result of a tool call. There is one for every call, whatever happened; all text in it is scrubbed.
@@ -41,6 +43,12 @@ impl ToolResult {
     /// strings are scrubbed. None when there was no response.
     pub fn raw(&self) -> Option<&str> {
         self.raw.as_ref().map(Raw::as_str)
+    }
+
+    /// Takes what [`raw`](Self::raw) shows out of the result, for a face that has the text as a string of its own: of a
+    /// large answer it keeps no second copy.
+    pub fn take_raw(&mut self) -> Option<RawJson> {
+        self.raw.take().map(|raw| RawJson(raw.into_kept()))
     }
 }
 
@@ -83,17 +91,63 @@ impl ToolResult {
 /// A piece of JSON text, which may be a part of the body that it came in.
 #[derive(Clone)]
 pub(crate) struct Raw {
-    body: String,
-    part: Range<usize>,
+    pub(crate) body: String,
+    pub(crate) part: Range<usize>,
+    /// Where in the body the text of the result stands, if it stands there as verifi would escape it.
+    pub(crate) text: Option<Range<usize>>,
 }
 
 impl Raw {
-    pub(crate) fn part_of(body: String, part: Range<usize>) -> Raw {
-        Raw { body, part }
-    }
-
     pub(crate) fn as_str(&self) -> &str {
         &self.body[self.part.clone()]
+    }
+
+    fn into_kept(self) -> Kept {
+        /// Less is not worth two pieces.
+        const LARGE: usize = 16 * 1024;
+        match &self.text {
+            Some(text) if text.len() >= LARGE => {
+                let (before, after) = (self.part.start..text.start, text.end..self.part.end);
+                Kept::Around { before: self.body[before].into(), after: self.body[after].into() }
+            }
+            _ => Kept::Whole(self),
+        }
+    }
+}
+
+/// The JSON of an answer, apart from its result: see [`ToolResult::take_raw`].
+pub struct RawJson(Kept);
+
+enum Kept {
+    Whole(Raw),
+    /// All but the text of the result, from which the rest is made again.
+    Around {
+        before: Box<str>,
+        after: Box<str>,
+    },
+}
+
+impl RawJson {
+    /// The JSON text. `text` is the text of the result that it was taken from.
+    pub fn with_text(&self, text: &str) -> Cow<'_, str> {
+        match &self.0 {
+            Kept::Whole(raw) => raw.as_str().into(),
+            Kept::Around { before, after } => {
+                let mut json = String::with_capacity(before.len() + text.len() + text.len() / 16 + after.len());
+                json.push_str(before);
+                json::escape_into(&mut json, text);
+                json.push_str(after);
+                json.into()
+            }
+        }
+    }
+
+    /// How many bytes it holds in memory.
+    pub fn size(&self) -> usize {
+        match &self.0 {
+            Kept::Whole(raw) => raw.body.len(),
+            Kept::Around { before, after } => before.len() + after.len(),
+        }
     }
 }
 

@@ -289,6 +289,29 @@ fn a_cut_leaves_no_part_of_a_secret() {
     assert_eq!(Redactor::plain(&["abcdef", "defghi"]).scrub_cut("-abcdefg").text, "-[REDACTED]");
 }
 
+// Rules 2.1, 5.1.
+#[test]
+fn no_piece_of_a_key_begins_inside_of_a_character() {
+    let key = format!(
+        "-----BEGIN PRIVATE KEY-----\n{}éabcdefghi\n-----END PRIVATE KEY-----",
+        "x1y2z3".repeat(9).split_at(51).0
+    );
+    let redactor = Redactor::for_run(&[&key]);
+    assert_eq!(redactor.scrub_str("éabcdefg"), "éabcdefg");
+    assert_eq!(redactor.scrub_json(r#"["éabcdefg"]"#), r#"["éabcdefg"]"#);
+    assert_eq!(redactor.scrub_str(&key), MARKER);
+}
+
+// Rules 2.7, 5.2.
+#[test]
+fn json_that_is_full_of_secrets_is_scrubbed_all_the_same() {
+    let redactor = Redactor::for_run(&["abcd"]);
+    for times in [10_000, 4, 1] {
+        let [json, expected] = ["abcd", MARKER].map(|each| format!(r#"["{}\u00e9"]"#, each.repeat(times)));
+        assert_eq!(redactor.scrub_json(&json).replace('é', r"\u00e9"), expected);
+    }
+}
+
 // Rule 5.2.
 #[test]
 fn json_stays_json() {

@@ -4,8 +4,8 @@ const { rawJson } = require('./native.js');
 
 /** The result of a call. `raw` is made when it is first asked for. */
 class ToolResult {
-  // What the addon keeps, until the text is made of it.
-  #native;
+  // What the JSON of the answer is made from when it is asked for.
+  #source;
   #rawJson;
 
   constructor({ ok, text, isError, latencyMs, error, outcome, server, mayHaveRun, redactions, raw }) {
@@ -17,7 +17,7 @@ class ToolResult {
       this.error = error;
     }
     if (raw !== undefined) {
-      this.#native = raw;
+      this.#source = { raw, text };
       defineRaw(this);
     }
     this.outcome = outcome;
@@ -29,9 +29,9 @@ class ToolResult {
   }
 
   get rawJson() {
-    if (this.#native !== undefined) {
-      this.#rawJson = rawJson(this.#native);
-      this.#native = undefined;
+    if (this.#source !== undefined) {
+      this.#rawJson = rawJson(this.#source.raw, this.#source.text);
+      this.#source = undefined;
     }
     return this.#rawJson;
   }

@@ -2,7 +2,7 @@
 
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
-use verifi::{Error, Outcome, Progress, ServerRole, ToolDefinition, ToolResult};
+use verifi::{Error, Outcome, Progress, RawJson, ServerRole, ToolDefinition, ToolResult};
 
 /// V8 makes no longer strings. In UTF-16 units, of which a text has never more than it has bytes in UTF-8.
 const LONGEST: usize = (1 << 29) - 24;
@@ -22,7 +22,7 @@ pub enum Notice {
         may_have_run: bool,
         redactions: f64,
         /// What [`raw_json`](raw_json) gives the text of: large, perhaps, and seldom asked for.
-        raw: Option<External<Box<ToolResult>>>,
+        raw: Option<External<RawJson>>,
     },
     /// A call goes on.
     Progress { progress: f64, total: Option<f64>, message: Option<String> },
@@ -49,10 +49,11 @@ impl Notice {
 
 impl From<ToolResult> for Notice {
     fn from(mut result: ToolResult) -> Notice {
-        let size = result.raw().map(str::len);
-        if result.text.len().max(size.unwrap_or_default()) > LONGEST {
+        let size = result.raw().map_or(0, str::len);
+        if result.text.len().max(size) > LONGEST {
             return too_long(result.latency_ms);
         }
+        let raw = result.take_raw();
         let text = std::mem::take(&mut result.text);
         let error = result.error.take();
         Notice::Result {
@@ -65,15 +66,18 @@ impl From<ToolResult> for Notice {
             redactions: result.redactions as f64,
             text,
             error,
-            raw: size.map(|size| External::new_with_size_hint(Box::new(result), size)),
+            raw: raw.map(|raw| {
+                let size = raw.size();
+                External::new_with_size_hint(raw, size)
+            }),
         }
     }
 }
 
-/// The JSON text of a result that a notice brought.
+/// The JSON text of an answer, whose result has this text.
 #[napi]
-pub fn raw_json(result: &External<Box<ToolResult>>) -> Option<&str> {
-    result.raw()
+pub fn raw_json(raw: &External<RawJson>, text: String) -> String {
+    raw.with_text(&text).into_owned()
 }
 
 /// An answer that verifi took and JavaScript cannot.

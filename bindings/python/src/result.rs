@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
-use verifi::{Outcome, ServerRole};
+use verifi::{Outcome, RawJson, ServerRole};
 
 /// The result of a tool call.
 ///
@@ -44,7 +44,8 @@ pub(crate) struct ToolResult {
     may_have_run: bool,
     #[pyo3(get)]
     redactions: u64,
-    source: Source,
+    /// What the raw answer is made from when it is asked for; None without one, and in a result that was pickled.
+    source: Option<RawJson>,
     raw_json: PyOnceLock<Option<Py<PyString>>>,
     raw: PyOnceLock<Py<PyAny>>,
 }
@@ -66,18 +67,15 @@ impl Text {
         text
     }
 
-    fn get(&self, py: Python<'_>) -> &Py<PyString> {
-        self.made.get_or_init(py, || {
-            let text = std::mem::take(&mut *self.given.lock().unwrap_or_else(PoisonError::into_inner));
-            PyString::new(py, &text).unbind()
+    /// MemoryError when there is no room for it; then it can be asked for again.
+    fn get(&self, py: Python<'_>) -> PyResult<&Py<PyString>> {
+        self.made.get_or_try_init(py, || {
+            let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+            let made = PyString::from_bytes(py, given.as_bytes())?.unbind();
+            *given = String::new();
+            Ok(made)
         })
     }
-}
-
-/// Where the raw answer is taken from when it is asked for.
-enum Source {
-    Call(Box<verifi::ToolResult>),
-    Pickle,
 }
 
 /// How much of a text is shown.
@@ -97,7 +95,7 @@ impl ToolResult {
             server: result.server,
             may_have_run: result.may_have_run,
             redactions: result.redactions,
-            source: Source::Call(Box::new(result)),
+            source: result.take_raw(),
             raw_json: PyOnceLock::new(),
             raw: PyOnceLock::new(),
         }
@@ -107,8 +105,8 @@ impl ToolResult {
 #[pymethods]
 impl ToolResult {
     #[getter]
-    fn text(&self, py: Python<'_>) -> Py<PyString> {
-        self.text.get(py).clone_ref(py)
+    fn text(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
+        self.text.get(py).map(|text| text.clone_ref(py))
     }
 
     #[getter]
@@ -122,17 +120,18 @@ impl ToolResult {
     }
 
     #[getter]
-    fn raw_json(&self, py: Python<'_>) -> Option<Py<PyString>> {
-        let text = self.raw_json.get_or_init(py, || match &self.source {
-            Source::Call(result) => result.raw().map(|raw| PyString::new(py, raw).unbind()),
-            Source::Pickle => None,
-        });
-        text.as_ref().map(|text| text.clone_ref(py))
+    fn raw_json(&self, py: Python<'_>) -> PyResult<Option<Py<PyString>>> {
+        let json = self.raw_json.get_or_try_init(py, || {
+            let Some(source) = &self.source else { return Ok(None) };
+            let text = self.text.get(py)?.bind(py).to_cow()?;
+            Ok::<_, PyErr>(Some(PyString::from_bytes(py, source.with_text(&text).as_bytes())?.unbind()))
+        })?;
+        Ok(json.as_ref().map(|json| json.clone_ref(py)))
     }
 
     #[getter]
     fn raw(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Some(text) = self.raw_json(py) else { return Ok(None) };
+        let Some(text) = self.raw_json(py)? else { return Ok(None) };
         let loads = || {
             let json = py.import(intern!(py, "json"))?;
             json.call_method1(intern!(py, "loads"), (text,)).map(Bound::unbind)
@@ -143,7 +142,7 @@ impl ToolResult {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (name, shown) = match &self.error {
             Some(error) => ("error", error),
-            None => ("text", self.text.get(py)),
+            None => ("text", self.text.get(py)?),
         };
         let shown = shown.bind(py).to_string_lossy();
         let cut: String = shown.chars().take(SHOWN).collect();
@@ -155,8 +154,8 @@ impl ToolResult {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.import(intern!(py, "verifi._verifi"))?.getattr(intern!(py, "restore_result"))?;
         let parts = (
-            (self.ok, self.text.get(py), self.is_error, self.latency_ms, &self.error),
-            (self.outcome(), self.server(), self.may_have_run, self.redactions, self.raw_json(py)),
+            (self.ok, self.text.get(py)?, self.is_error, self.latency_ms, &self.error),
+            (self.outcome(), self.server(), self.may_have_run, self.redactions, self.raw_json(py)?),
         );
         Ok((restore, parts.into_pyobject(py)?))
     }
@@ -184,7 +183,7 @@ pub(crate) fn restore_result(py: Python<'_>, first: First, second: Second) -> Py
         server,
         may_have_run,
         redactions,
-        source: Source::Pickle,
+        source: None,
         raw_json,
         raw: PyOnceLock::new(),
     })

@@ -56,9 +56,18 @@ impl ConnectionBuffers {
 
     /// Gives the memory back that a large exchange took.
     pub(super) fn shrink(&mut self) {
-        if self.input.len() > LARGEST_KEPT && !self.has_input() {
+        if self.input.len().max(self.output.len()) > LARGEST_KEPT && !self.has_input() {
             *self = ConnectionBuffers::default();
         }
+    }
+}
+
+/// Makes it at least so long. A vector that grows by itself leaves a copy behind that nobody wipes.
+fn grow(buffer: &mut Vec<u8>, length: usize) {
+    if buffer.len() < length {
+        let mut larger = vec![0; length];
+        larger[..buffer.len()].copy_from_slice(buffer);
+        std::mem::replace(buffer, larger).zeroize();
     }
 }
 
@@ -72,9 +81,7 @@ impl Drop for ConnectionBuffers {
 impl Buffers for ConnectionBuffers {
     fn output(&mut self) -> &mut [u8] {
         let needed = self.held + self.room.max(OUTPUT_ROOM);
-        if self.output.len() < needed {
-            self.output.resize(needed, 0);
-        }
+        grow(&mut self.output, needed);
         &mut self.output[self.held..]
     }
 
@@ -90,7 +97,8 @@ impl Buffers for ConnectionBuffers {
             (self.read, self.filled) = (0, self.filled - self.read);
         }
         if self.filled == self.input.len() {
-            self.input.resize((self.input.len() * 2).max(SMALLEST), 0);
+            let larger = (self.input.len() * 2).max(SMALLEST);
+            grow(&mut self.input, larger);
         }
         &mut self.input[self.filled..]
     }
@@ -100,7 +108,7 @@ impl Buffers for ConnectionBuffers {
         let full = self.filled == self.input.len();
         if full && self.read == 0 && self.input.len() < LARGEST_INPUT {
             let larger = self.input.len() * 2;
-            self.input.resize(larger, 0);
+            grow(&mut self.input, larger);
         }
     }
 
@@ -109,7 +117,7 @@ impl Buffers for ConnectionBuffers {
         self.read += amount;
     }
 
-    /// The first part is for bodies without a length, which verifi does not send.
+    /// The first part is for bodies without a length. verifi sends none: ureq would send nothing of it.
     fn tmp_and_output(&mut self) -> (&mut [u8], &mut [u8]) {
         (&mut [], self.output())
     }

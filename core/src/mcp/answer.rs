@@ -14,6 +14,7 @@ use super::resume::Resume;
 use super::session::Session;
 use crate::cancel::Scope;
 use crate::http::{Response, sse};
+use crate::json;
 use crate::redact::{Change, spliced};
 use crate::result::Raw;
 
@@ -40,24 +41,29 @@ impl Reply {
     pub(super) fn error_in(body: &str) -> Option<Reply> {
         match Message::parse(body) {
             Ok(Message::Error { error, .. }) => {
-                let part = place(body, error);
+                let part = json::place(body, error);
                 Some(Reply { body: body.to_string(), part, is_error: true })
             }
             _ => None,
         }
     }
 
-    /// The same text, changed where it has secrets.
-    pub(crate) fn into_raw(self, changes: &[Change]) -> Raw {
+    /// The same text, changed where it has secrets. `source` is where in it the string stands that the text of the result
+    /// is, escaped as verifi does it.
+    pub(crate) fn into_raw(self, changes: &[Change], source: Option<Range<usize>>) -> Raw {
         let Reply { body, part, .. } = self;
-        if changes.is_empty() {
-            return Raw::part_of(body, part);
-        }
-        let behind = body.len() - part.end;
+        let moved = |place: usize| {
+            let before = changes.iter().take_while(|change| change.part.end <= place);
+            before.fold(part.start + place, |at, change| at + change.text.len() - change.part.len())
+        };
+        let moved_range = |range: Range<usize>| moved(range.start)..moved(range.end);
+        let (whole, text) = (moved_range(0..part.len()), source.map(moved_range));
         let placed = changes.iter().map(Change::placed);
-        let body = spliced(body, placed.map(|(at, text)| (part.start + at.start..part.start + at.end, text)));
-        let end = body.len() - behind;
-        Raw::part_of(body, part.start..end)
+        let body = match changes {
+            [] => body,
+            _ => spliced(body, placed.map(|(at, text)| (part.start + at.start..part.start + at.end, text))),
+        };
+        Raw { body, part: whole, text }
     }
 
     pub(crate) fn is_error(&self) -> bool {
@@ -254,12 +260,6 @@ impl Stream<'_> {
         });
         outcome
     }
-}
-
-/// Where `part`, a slice of `text`, stands in it.
-pub(super) fn place(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr() as usize - text.as_ptr() as usize;
-    start..start + part.len()
 }
 
 /// A length that is promised is believed up to here; beyond, memory follows what comes.

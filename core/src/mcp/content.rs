@@ -6,14 +6,23 @@ use crate::json::{self, Cursor};
 pub(crate) struct Content<'a> {
     pub(crate) text: String,
     pub(crate) is_error: bool,
-    /// The JSON string that alone makes the text, without its quotes, if one does.
-    pub(crate) token: Option<&'a str>,
+    /// Where the text is from, if one string alone makes it.
+    pub(crate) source: Option<Source<'a>>,
+}
+
+/// A JSON string.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// Without its quotes.
+    pub(crate) token: &'a str,
+    /// It is escaped as verifi would do it.
+    pub(crate) is_canonical: bool,
 }
 
 /// Flattens the JSON text of a `tools/call` result (rule 2.4): the text of text blocks, the compact JSON of all others,
 /// joined by LF; without blocks, the structured content. What is not of the protocol's shape is given as it is.
 pub(crate) fn flatten(result: &str) -> Content<'_> {
-    read(result).unwrap_or_else(|| Content { text: json::compact(result), is_error: false, token: None })
+    read(result).unwrap_or_else(|| Content { text: json::compact(result), is_error: false, source: None })
 }
 
 /// None when the result is no object, or has a member that counts twice.
@@ -38,21 +47,21 @@ fn read(result: &str) -> Option<Content<'_>> {
         }
     }
     let structured = || structured.filter(|value| *value != "null").map(json::compact).unwrap_or_default();
-    let Joined { text, token } = content.flatten().unwrap_or_else(|| Joined { text: structured(), token: None });
-    Some(Content { text, is_error: is_error == Some("true"), token })
+    let Joined { text, source } = content.flatten().unwrap_or_else(|| Joined { text: structured(), source: None });
+    Some(Content { text, is_error: is_error == Some("true"), source })
 }
 
-/// The text of all blocks, and the token of the only one.
+/// The text of all blocks, and where that of the only one is from.
 struct Joined<'a> {
     text: String,
-    token: Option<&'a str>,
+    source: Option<Source<'a>>,
 }
 
 /// None when there is no block.
 fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Joined<'a>> {
     if !cursor.enter_array() {
         let other = cursor.value();
-        return (other != "null").then(|| Joined { text: json::compact(other), token: None });
+        return (other != "null").then(|| Joined { text: json::compact(other), source: None });
     }
     let mut joined: Option<Joined> = None;
     while cursor.has_element() {
@@ -62,7 +71,7 @@ fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Joined<'a>> {
             Some(Joined { mut text, .. }) => {
                 text.push('\n');
                 text.push_str(&block.text);
-                Joined { text, token: None }
+                Joined { text, source: None }
             }
         });
     }
@@ -72,8 +81,11 @@ fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Joined<'a>> {
 fn block<'a>(cursor: &mut Cursor<'a>) -> Joined<'a> {
     let place = cursor.place();
     match text_token(cursor) {
-        Some(token) => Joined { text: json::unescape(token).into_owned(), token: Some(token) },
-        None => Joined { text: json::compact(cursor.since(place)), token: None },
+        Some(token) => {
+            let (text, is_canonical) = json::unescape_noting(token);
+            Joined { text: text.into_owned(), source: Some(Source { token, is_canonical }) }
+        }
+        None => Joined { text: json::compact(cursor.since(place)), source: None },
     }
 }
 

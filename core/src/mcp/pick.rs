@@ -1,9 +1,10 @@
 //! The response among the messages of an answer.
 
-use super::answer::{BodyHead, Incoming, Reply, lossy, place};
+use super::answer::{BodyHead, Incoming, Reply, lossy};
 use super::elements::elements;
 use super::failure::Failure;
 use super::message::{Message, is_id};
+use crate::json;
 
 /// Finds the response among the messages of an answer.
 pub(super) struct Pick {
@@ -73,7 +74,7 @@ impl Pick {
                 return Ok(());
             }
         };
-        let (ours, part) = (is_id(id, self.id), place(&text, value));
+        let (ours, part) = (is_id(id, self.id), json::place(&text, value));
         let reply = Reply::new(text, part, is_error);
         match ours {
             true => {

@@ -164,6 +164,9 @@ fn redirect(from: &Uri, response: &Response) -> Result<Uri, String> {
     let target = target.split('#').next().unwrap_or_default();
     let parsed = resolved(from, target);
     match parsed {
+        Some(uri) if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
+            refused("credentials in it")
+        }
         Some(uri) if origin(&uri).is_some() && origin(&uri) == origin(from) => Ok(uri),
         Some(_) => refused("it leaves the origin"),
         None => refused("not a URL"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::redactor::Redactor;
-use super::span::{MARKER, Span};
+use super::span::{MARKER, QUOTED_MARKER, Span};
 use crate::json::{self, Token};
 
 /// A part of a JSON text, and what stands there instead when its secrets are gone.
@@ -25,22 +25,19 @@ pub(super) struct Known<'a> {
     pub(super) token: &'a str,
     /// The secrets in what it stands for.
     pub(super) spans: &'a [Span],
-    /// What it stands for, without them.
-    pub(super) scrubbed: &'a str,
 }
 
 /// What changes in `json`, in order.
 pub(super) fn changes(redactor: &Redactor, json: &str, known: Option<Known>) -> Vec<Change> {
     let mut changes = Vec::new();
-    let Some(known) = known else {
+    let Some(Known { token, spans }) = known else {
         walk(redactor, 0, json, &mut changes);
         return changes;
     };
     // Which may be most of it, and is not read again. The quotes around it belong to neither part.
-    let start = known.token.as_ptr() as usize - json.as_ptr() as usize;
-    let end = start + known.token.len();
+    let Range { start, end } = json::place(json, token);
     walk(redactor, 0, &json[..start - 1], &mut changes);
-    add(redactor, start, &known, &mut changes);
+    add(redactor, start, token, spans, &mut changes);
     walk(redactor, end + 1, &json[end + 1..], &mut changes);
     changes
 }
@@ -52,7 +49,7 @@ fn walk(redactor: &Redactor, mut at: usize, json: &str, changes: &mut Vec<Change
             Token::Mark(text) | Token::Space(text) => text.len(),
             Token::Scalar(text) => {
                 if let Cow::Owned(_) = redactor.scrub_str(text) {
-                    changes.push(Change { part: at..at + text.len(), text: format!("\"{MARKER}\"").into() });
+                    changes.push(Change { part: at..at + text.len(), text: QUOTED_MARKER.into() });
                 }
                 text.len()
             }
@@ -66,20 +63,21 @@ fn walk(redactor: &Redactor, mut at: usize, json: &str, changes: &mut Vec<Change
 
 /// Looks into a string that begins at `at`.
 fn search(redactor: &Redactor, at: usize, token: &str, changes: &mut Vec<Change>) {
-    let text = json::unescape(token);
-    let spans = redactor.find(&text);
-    if !spans.is_empty() {
-        let scrubbed = &redactor.without(text.into_owned(), &spans);
-        add(redactor, at, &Known { token, spans: &spans, scrubbed }, changes);
-    }
+    let spans = redactor.find(&json::unescape(token));
+    add(redactor, at, token, &spans, changes);
 }
 
-/// The secrets alone change, unless markers have taken in what stands around them.
-fn add(redactor: &Redactor, at: usize, known: &Known, changes: &mut Vec<Change>) {
-    let Known { token, spans, scrubbed } = *known;
-    if redactor.settles() && !spans.is_empty() {
+/// The secrets alone change, unless markers may take in what stands around them, or there are so many that a list of them
+/// would be larger than the string.
+fn add(redactor: &Redactor, at: usize, token: &str, spans: &[Span], changes: &mut Vec<Change>) {
+    const LISTED: usize = 4096;
+    if spans.is_empty() {
+        return;
+    }
+    if redactor.settles() || spans.len() > LISTED.max(token.len() / size_of::<Change>()) {
+        let scrubbed = redactor.without(json::unescape(token).into_owned(), spans);
         let mut text = String::with_capacity(scrubbed.len());
-        json::escape_into(&mut text, scrubbed);
+        json::escape_into(&mut text, &scrubbed);
         return changes.push(Change { part: at..at + token.len(), text: text.into() });
     }
     let mut places = json::Places::new(token);

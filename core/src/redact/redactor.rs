@@ -76,8 +76,10 @@ impl Redactor {
     }
 
     fn of(mut patterns: Vec<Pattern>) -> Redactor {
-        // A form may be part of the marker even if the secret is not.
-        patterns.retain(|pattern| !MARKER.as_bytes().windows(pattern.len()).any(|part| part == pattern.as_slice()));
+        // A form may be part of the marker even if the secret is not. One that is no text would be found inside of
+        // characters.
+        let is_in_marker = |pattern: &[u8]| MARKER.as_bytes().windows(pattern.len()).any(|part| part == pattern);
+        patterns.retain(|pattern| std::str::from_utf8(pattern).is_ok() && !is_in_marker(pattern));
         patterns.sort_unstable_by(|a, b| a.as_slice().cmp(b.as_slice()));
         patterns.dedup();
         let all: Vec<&[u8]> = patterns.iter().map(|pattern| pattern.as_slice()).collect();
@@ -101,7 +103,7 @@ impl Redactor {
     pub(crate) fn scrub_with_source(&self, text: String, token: Option<&str>, json: &str) -> (Scrubbed, Vec<Change>) {
         let spans = self.find(&text);
         let scrubbed = Scrubbed { text: self.without(text, &spans), redactions: spans.len() as u64 };
-        let known = token.map(|token| Known { token, spans: &spans, scrubbed: &scrubbed.text });
+        let known = token.map(|token| Known { token, spans: &spans });
         let changes = self.changes(json, known);
         (scrubbed, changes)
     }
@@ -129,7 +131,7 @@ impl Redactor {
     ///
     /// Strings are searched as what they stand for, however they are escaped. A number, `true`, `false` or `null` that
     /// has a secret in it becomes the string `"[REDACTED]"`. Everything else stays, byte for byte, so that JSON stays
-    /// JSON; nesting may be as deep as it likes.
+    /// JSON; only a string full of secrets may be escaped anew. Nesting may be as deep as it likes.
     pub fn scrub_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         match &self.changes_in(json)[..] {
             [] => Cow::Borrowed(json),

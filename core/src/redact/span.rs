@@ -5,6 +5,9 @@ use std::ops::Range;
 /// What is put in a secret's place.
 pub(super) const MARKER: &str = "[REDACTED]";
 
+/// The same in JSON.
+pub(super) const QUOTED_MARKER: &str = "\"[REDACTED]\"";
+
 /// Bytes `start..end` of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
@@ -37,45 +40,36 @@ pub(super) fn replaced(text: String, spans: &[Span]) -> String {
     spliced(text, spans.iter().map(|span| (span.start..span.end, MARKER)))
 }
 
-/// `text` with another in the place of each of these parts of it, which come in order. It stays where it is if it can,
-/// since it may be large.
+/// `text` with another in the place of each of these parts of it, which come in order. It stays where it is, since it may
+/// be large.
 pub(crate) fn spliced<'a>(text: String, parts: impl Iterator<Item = (Range<usize>, &'a str)> + Clone) -> String {
-    let mut written = 0;
-    let mut read = 0;
-    let fits = parts.clone().all(|(part, new)| {
-        written += part.start - read + new.len();
-        read = part.end;
-        written <= read
-    });
-    if fits { spliced_in_place(text.into_bytes(), parts) } else { spliced_copy(&text, parts) }
-}
-
-/// No part is replaced by more than there is room for.
-fn spliced_in_place<'a>(mut text: Vec<u8>, parts: impl Iterator<Item = (Range<usize>, &'a str)>) -> String {
+    let mut text = text.into_bytes();
+    let ahead = room(parts.clone());
+    let length = text.len();
+    text.reserve_exact(ahead);
+    text.resize(length + ahead, 0);
+    text.copy_within(..length, ahead);
     let (mut written, mut read) = (0, 0);
     for (part, new) in parts {
-        text.copy_within(read..part.start, written);
+        text.copy_within(ahead + read..ahead + part.start, written);
         written += part.start - read;
         text[written..written + new.len()].copy_from_slice(new.as_bytes());
         written += new.len();
         read = part.end;
     }
-    text.copy_within(read.., written);
-    text.truncate(written + text.len() - read);
+    text.copy_within(ahead + read.., written);
+    text.truncate(written + length - read);
     // The parts begin and end between characters.
     String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-fn spliced_copy<'a>(text: &str, parts: impl Iterator<Item = (Range<usize>, &'a str)> + Clone) -> String {
-    let gone: usize = parts.clone().map(|(part, _)| part.len()).sum();
-    let new: usize = parts.clone().map(|(_, new)| new.len()).sum();
-    let mut out = String::with_capacity(text.len() - gone + new);
-    let mut read = 0;
+/// How far what is written is ahead of what is read, at the most.
+fn room<'a>(parts: impl Iterator<Item = (Range<usize>, &'a str)>) -> usize {
+    let (mut written, mut read, mut ahead) = (0usize, 0, 0);
     for (part, new) in parts {
-        out.push_str(&text[read..part.start]);
-        out.push_str(new);
+        written += part.start - read + new.len();
         read = part.end;
+        ahead = ahead.max(written.saturating_sub(read));
     }
-    out.push_str(&text[read..]);
-    out
+    ahead
 }
