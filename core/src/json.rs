@@ -10,6 +10,8 @@ use std::ops::Range;
 
 pub(crate) use cursor::Cursor;
 
+use crate::spare;
+
 /// Where `part`, a slice of `text`, stands in it.
 pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
@@ -115,7 +117,7 @@ pub(crate) fn unescape_noting(token: &str) -> (Cow<'_, str>, bool) {
     let Some(first) = next_escape(token) else { return (Cow::Borrowed(token), true) };
     // An escape has two backslashes at the most, and is longer than what it stands for.
     let escapes = memchr::memchr_iter(b'\\', token.as_bytes()).count();
-    let mut out = String::with_capacity(token.len() - escapes / 2);
+    let mut out = spare::string(token.len() - escapes / 2);
     let mut rest = token;
     let mut next = Some(first);
     let mut is_canonical = true;

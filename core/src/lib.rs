@@ -32,6 +32,7 @@ mod run;
 mod run_secrets;
 mod servers;
 mod slot;
+mod spare;
 mod state;
 mod timeline;
 mod tools;
@@ -49,6 +50,7 @@ pub use result::{RawJson, ToolResult};
 pub use run::Run;
 pub use servers::ServerHealth;
 pub use slot::{CallFuture, ListFuture, Slot};
+pub use spare::reuse;
 pub use timeline::{
     Event, EventKind, JournalFault, JournalReader, JournalSync, Ledger, Next, NextEvent, SlotLedger, Subscription,
     Timestamp, Usage, Verification, read_journal, verify_journal,

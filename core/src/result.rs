@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::json;
 use crate::outcome::{Outcome, ServerRole};
+use crate::spare;
 
 /// The result of a tool call. There is one for every call, whatever happened; all text in it is scrubbed.
 ///
@@ -112,6 +113,16 @@ impl Raw {
             }
             _ => Kept::Whole(self),
         }
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let mut body = std::mem::take(&mut self.body).into_bytes();
+        // What stands around it was not scrubbed.
+        body[self.part.end..].fill(0);
+        body[..self.part.start].fill(0);
+        spare::give(body);
     }
 }
 

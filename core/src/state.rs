@@ -16,6 +16,7 @@ use crate::process::PerProcess;
 use crate::redact::Redactor;
 use crate::run_secrets::RunSecrets;
 use crate::servers::{Servers, Surroundings};
+use crate::spare;
 use crate::timeline::{Draft, EventKind, Journal, Past, Timeline};
 use crate::tools::{RawTool, ToolDefinition};
 
@@ -42,6 +43,7 @@ pub(crate) struct RunShared {
 pub(crate) struct Live {
     secrets: Arc<RunSecrets>,
     manifest: Manifest,
+    _spare: spare::Lease,
 }
 
 /// A run's state in one process.
@@ -86,7 +88,7 @@ impl RunShared {
             shown_id,
             options,
             slots: slots.collect(),
-            live: RwLock::new(Some(Arc::new(Live { secrets, manifest }))),
+            live: RwLock::new(Some(Arc::new(Live { secrets, manifest, _spare: spare::Lease::new() }))),
             opened_by: process::id(),
             states: PerProcess::with(state),
         })

@@ -72,7 +72,7 @@ impl Text {
         self.made.get_or_try_init(py, || {
             let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
             let made = PyString::from_bytes(py, given.as_bytes())?.unbind();
-            *given = String::new();
+            verifi::reuse(std::mem::take(&mut *given));
             Ok(made)
         })
     }

@@ -17,6 +17,7 @@ use crate::http::{Response, sse};
 use crate::json;
 use crate::redact::{Change, spliced};
 use crate::result::Raw;
+use crate::spare;
 
 /// The response to a request.
 #[derive(Clone, Debug)]
@@ -273,9 +274,14 @@ fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit
     }
     let promised = promised as usize;
     let mut filled = body.len();
+    if let Some(mut spare) = spare::take(promised.saturating_add(1)) {
+        spare.resize(spare.len().max(filled), 0);
+        spare[..filled].copy_from_slice(body);
+        *body = spare;
+    }
     // One byte more, for the end to be seen.
     let first = if promised == 0 { SMALLEST_PIECE } else { promised.min(BELIEVED) + 1 };
-    body.resize(first.max(filled + 1), 0);
+    body.resize(first.max(filled + 1).max(body.len()), 0);
     loop {
         if filled == body.len() {
             widen(body, promised);
@@ -292,12 +298,17 @@ fn read_to_end(response: &mut Response, scope: &Scope, body: &mut Vec<u8>, limit
     }
 }
 
+/// Large bodies have room for a multiple of this.
+const WHOLE: usize = 64 * 1024;
+
 /// Makes room for more of a body of which so many bytes are promised. Room that is not written yet takes no memory.
 fn widen(body: &mut Vec<u8>, promised: usize) {
     let filled = body.len();
     if filled > BELIEVED {
-        // What is promised may be more than there is: then memory follows what comes.
-        let _ = body.try_reserve_exact(promised.saturating_add(1).saturating_sub(filled));
+        // What is promised may be more than there is: then memory follows what comes. A little more than that, so that it
+        // does for another answer of the kind.
+        let whole = promised.saturating_add(1).checked_next_multiple_of(WHOLE).unwrap_or(promised);
+        let _ = body.try_reserve_exact(whole.saturating_sub(filled));
     }
     let piece = filled.min(BELIEVED);
     let room = body.capacity() - filled;

@@ -58,7 +58,10 @@ pub(crate) fn spliced<'a>(text: String, parts: impl Iterator<Item = (Range<usize
         read = part.end;
     }
     text.copy_within(ahead + read.., written);
-    text.truncate(written + length - read);
+    let length = written + length - read;
+    // What is left over may be a part of a secret.
+    text[length..].fill(0);
+    text.truncate(length);
     // The parts begin and end between characters.
     String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
