@@ -10,8 +10,6 @@ use std::ops::Range;
 
 pub(crate) use cursor::Cursor;
 
-use crate::spare;
-
 /// Where `part`, a slice of `text`, stands in it.
 pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
@@ -109,15 +107,15 @@ pub(crate) fn compact(json: &str) -> String {
 
 /// The string that a string token (without its quotes) stands for. Half a surrogate pair becomes U+FFFD.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
-    unescape_noting(token).0
+    unescape_noting(token, String::with_capacity).0
 }
 
-/// The same, and whether the token is what [`escape_into`] makes of the string.
-pub(crate) fn unescape_noting(token: &str) -> (Cow<'_, str>, bool) {
+/// The same, in a string from `with_capacity`, and whether the token is what [`escape_into`] makes of it.
+pub(crate) fn unescape_noting(token: &str, with_capacity: fn(usize) -> String) -> (Cow<'_, str>, bool) {
     let Some(first) = next_escape(token) else { return (Cow::Borrowed(token), true) };
     // An escape has two backslashes at the most, and is longer than what it stands for.
     let escapes = memchr::memchr_iter(b'\\', token.as_bytes()).count();
-    let mut out = spare::string(token.len() - escapes / 2);
+    let mut out = with_capacity(token.len() - escapes / 2);
     let mut rest = token;
     let mut next = Some(first);
     let mut is_canonical = true;
@@ -301,7 +299,7 @@ mod tests {
             (r"\ud83d\udd11", false),
             (r"\ud83d", false),
         ] {
-            let (text, is_canonical) = unescape_noting(token);
+            let (text, is_canonical) = unescape_noting(token, String::with_capacity);
             let mut again = String::new();
             escape_into(&mut again, &text);
             assert_eq!((again == token, is_canonical), (expected, expected), "{token}");

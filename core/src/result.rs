@@ -153,10 +153,15 @@ impl RawJson {
         }
     }
 
+    /// Whether [`with_text`](Self::with_text) looks at the text.
+    pub fn needs_text(&self) -> bool {
+        matches!(self.0, Kept::Around { .. })
+    }
+
     /// How many bytes it holds in memory.
     pub fn size(&self) -> usize {
         match &self.0 {
-            Kept::Whole(raw) => raw.body.len(),
+            Kept::Whole(raw) => raw.body.capacity(),
             Kept::Around { before, after } => before.len() + after.len(),
         }
     }

@@ -22,19 +22,22 @@ pub(crate) struct Lease(());
 
 impl Lease {
     pub(crate) fn new() -> Lease {
-        LEASES.fetch_add(1, Ordering::Relaxed);
+        LEASES.fetch_add(1, Ordering::SeqCst);
         Lease(())
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if LEASES.fetch_sub(1, Ordering::Relaxed) == 1
-            && let Ok(mut spare) = SPARE.try_lock()
-        {
-            *spare = Default::default();
+        if LEASES.fetch_sub(1, Ordering::SeqCst) == 1 {
+            empty();
         }
     }
+}
+
+fn empty() {
+    let kept = SPARE.try_lock().map(|mut spare| std::mem::take(&mut *spare));
+    drop(kept);
 }
 
 /// A buffer that has room for so much, and not for much more. What is in it has no meaning.
@@ -58,16 +61,20 @@ pub(crate) fn string(room: usize) -> String {
     }
 }
 
-/// Keeps a buffer, in the place of the one that was kept for longest. There are no secrets in it.
+/// Keeps a buffer, in the place of the one that was kept for longest. What is in it was scrubbed.
 pub(crate) fn give(buffer: Vec<u8>) {
     if let SMALLEST..=LARGEST = buffer.capacity()
-        && LEASES.load(Ordering::Relaxed) > 0
+        && LEASES.load(Ordering::SeqCst) > 0
         && let Ok(mut spare) = SPARE.try_lock()
     {
         let [older, newer] = &mut *spare;
         let longest = std::mem::replace(older, std::mem::replace(newer, buffer));
         drop(spare);
         drop(longest);
+        // The last run may have been closed in the meantime.
+        if LEASES.load(Ordering::SeqCst) == 0 {
+            empty();
+        }
     }
 }
 

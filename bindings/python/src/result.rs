@@ -123,8 +123,13 @@ impl ToolResult {
     fn raw_json(&self, py: Python<'_>) -> PyResult<Option<Py<PyString>>> {
         let json = self.raw_json.get_or_try_init(py, || {
             let Some(source) = &self.source else { return Ok(None) };
-            let text = self.text.get(py)?.bind(py).to_cow()?;
-            Ok::<_, PyErr>(Some(PyString::from_bytes(py, source.with_text(&text).as_bytes())?.unbind()))
+            // Not as a string's own UTF-8, which it would keep.
+            let text = match source.needs_text() {
+                true => Some(self.text.get(py)?.bind(py).encode_utf8()?),
+                false => None,
+            };
+            let text = text.as_ref().map_or("", |text| std::str::from_utf8(text.as_bytes()).unwrap_or_default());
+            Ok::<_, PyErr>(Some(PyString::from_bytes(py, source.with_text(text).as_bytes())?.unbind()))
         })?;
         Ok(json.as_ref().map(|json| json.clone_ref(py)))
     }

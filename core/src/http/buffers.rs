@@ -13,7 +13,7 @@ pub(super) const HELD_OUTPUT: usize = 32 * 1024;
 const OUTPUT_ROOM: usize = 512;
 
 /// The output holds the headers of the manifest, which may be secrets, and the input the tokens that come: both are
-/// zeroed at the end.
+/// zeroed at the end. (Over TLS they are encrypted here, and stand in buffers of ureq's.)
 #[derive(Default)]
 pub(super) struct ConnectionBuffers {
     input: Vec<u8>,
@@ -56,7 +56,7 @@ impl ConnectionBuffers {
 
     /// Gives the memory back that a large exchange took.
     pub(super) fn shrink(&mut self) {
-        if self.input.len().max(self.output.len()) > LARGEST_KEPT && !self.has_input() {
+        if self.input.len().max(self.output.len()) > LARGEST_KEPT && !self.has_input() && self.held == 0 {
             *self = ConnectionBuffers::default();
         }
     }

@@ -1,6 +1,7 @@
 //! A tool's result as the text that a harness reads.
 
 use crate::json::{self, Cursor};
+use crate::spare;
 
 /// What a harness reads of a result.
 pub(crate) struct Content<'a> {
@@ -82,7 +83,7 @@ fn block<'a>(cursor: &mut Cursor<'a>) -> Joined<'a> {
     let place = cursor.place();
     match text_token(cursor) {
         Some(token) => {
-            let (text, is_canonical) = json::unescape_noting(token);
+            let (text, is_canonical) = json::unescape_noting(token, spare::string);
             Joined { text: text.into_owned(), source: Some(Source { token, is_canonical }) }
         }
         None => Joined { text: json::compact(cursor.since(place)), source: None },

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::redactor::Redactor;
-use super::span::{MARKER, QUOTED_MARKER, Span};
+use super::span::{MARKER, QUOTED_MARKER, Span, spliced};
 use crate::json::{self, Token};
 
 /// A part of a JSON text, and what stands there instead when its secrets are gone.
@@ -42,9 +42,22 @@ pub(super) fn changes(redactor: &Redactor, json: &str, known: Option<Known>) -> 
     changes
 }
 
-/// Goes through all tokens of a part of the text that begins at `at`.
-fn walk(redactor: &Redactor, mut at: usize, json: &str, changes: &mut Vec<Change>) {
+/// So many changes are listed. More only if their list is no larger than the text.
+const LISTED: usize = 4096;
+
+fn most_listed(text: &str) -> usize {
+    LISTED.max(text.len() / size_of::<Change>())
+}
+
+/// Goes through all tokens of a part of the text that begins at `start`.
+fn walk(redactor: &Redactor, start: usize, json: &str, changes: &mut Vec<Change>) {
+    let first = changes.len();
+    let mut at = start;
     for token in json::tokens(json) {
+        if changes.len() - first > most_listed(json) {
+            let listed = changes.split_off(first);
+            changes.extend(in_one(start, json, &listed));
+        }
         at += match token {
             Token::Mark(text) | Token::Space(text) => text.len(),
             Token::Scalar(text) => {
@@ -61,6 +74,15 @@ fn walk(redactor: &Redactor, mut at: usize, json: &str, changes: &mut Vec<Change
     }
 }
 
+/// Changes of a text that begins at `start`, as one.
+fn in_one(start: usize, json: &str, changes: &[Change]) -> Option<Change> {
+    let part = changes.first()?.part.start..changes.last()?.part.end;
+    let placed = changes.iter().map(Change::placed);
+    let placed = placed.map(|(at, text)| (at.start - part.start..at.end - part.start, text));
+    let text = spliced(json[part.start - start..part.end - start].to_owned(), placed).into();
+    Some(Change { part, text })
+}
+
 /// Looks into a string that begins at `at`.
 fn search(redactor: &Redactor, at: usize, token: &str, changes: &mut Vec<Change>) {
     let spans = redactor.find(&json::unescape(token));
@@ -70,11 +92,10 @@ fn search(redactor: &Redactor, at: usize, token: &str, changes: &mut Vec<Change>
 /// The secrets alone change, unless markers may take in what stands around them, or there are so many that a list of them
 /// would be larger than the string.
 fn add(redactor: &Redactor, at: usize, token: &str, spans: &[Span], changes: &mut Vec<Change>) {
-    const LISTED: usize = 4096;
     if spans.is_empty() {
         return;
     }
-    if redactor.settles() || spans.len() > LISTED.max(token.len() / size_of::<Change>()) {
+    if redactor.settles() || spans.len() > most_listed(token) {
         let scrubbed = redactor.without(json::unescape(token).into_owned(), spans);
         let mut text = String::with_capacity(scrubbed.len());
         json::escape_into(&mut text, &scrubbed);

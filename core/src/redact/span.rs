@@ -40,8 +40,8 @@ pub(super) fn replaced(text: String, spans: &[Span]) -> String {
     spliced(text, spans.iter().map(|span| (span.start..span.end, MARKER)))
 }
 
-/// `text` with another in the place of each of these parts of it, which come in order. It stays where it is, since it may
-/// be large.
+/// `text` with another in the place of each of these parts of it, which come in order. It stays where it is if there is room,
+/// since it may be large.
 pub(crate) fn spliced<'a>(text: String, parts: impl Iterator<Item = (Range<usize>, &'a str)> + Clone) -> String {
     let mut text = text.into_bytes();
     let ahead = room(parts.clone());

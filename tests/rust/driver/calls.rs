@@ -111,6 +111,9 @@ impl Calls {
 }
 
 fn reply(result: &ToolResult, progress: Option<&Reported>) -> Reply {
+    let apart = result.clone().take_raw();
+    let again = apart.as_ref().map(|raw| raw.with_text(&result.text));
+    assert_eq!(again.as_deref(), result.raw(), "the JSON that a face makes again");
     let progress = progress.map(|reported| text(&*reported.lock().expect("no report panics")));
     Reply { ok: text(result), progress }
 }
