@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::{Scope, Stop};
-use crate::json;
-use crate::mcp::{BodyHead, Content, Failure, Note, Reply, Server, ToolCall, flatten, rpc_error_text};
+use crate::evidence::Evidence;
+use crate::mcp::{BodyHead, Failure, Note, Reply, Server, ToolCall};
 use crate::outcome::{Outcome, ServerRole};
+use crate::raw::RawJson;
 use crate::redact::{Redactor, Scrubbed};
-use crate::result::{Raw, ToolResult};
+use crate::result::ToolResult;
 use crate::state::Live;
 use crate::timeline::{Draft, EventKind, Timeline};
 
@@ -22,7 +23,7 @@ pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
     pub(crate) text: String,
     pub(crate) error: Option<String>,
-    pub(crate) raw: Option<Raw>,
+    pub(crate) raw: Option<RawJson>,
     pub(crate) redactions: u64,
     pub(crate) may_have_run: bool,
     /// The server lives: it answered the call, in whatever way.
@@ -94,27 +95,23 @@ pub(crate) fn tell_notes(
 
 impl Attempt {
     fn answered(reply: Reply, redactor: &Redactor) -> Attempt {
-        let Content { text, is_error, source } = flatten(reply.text());
-        let token = source.map(|source| source.token);
-        let (Scrubbed { text, redactions }, changes) = redactor.scrub_with_source(text, token, reply.text());
-        let again = source.filter(|source| source.is_canonical).map(|source| json::place(reply.text(), source.token));
+        let Evidence { text, raw, redactions, is_error } = Evidence::of_result(reply, redactor);
         let (outcome, error) = match (is_error, text.is_empty()) {
             (false, _) => (Outcome::Ok, None),
             (true, true) => (Outcome::ToolError, Some("tool reported an error".to_string())),
             (true, false) => (Outcome::ToolError, Some(text.clone())),
         };
-        let raw = Some(reply.into_raw(&changes, again));
+        let raw = Some(raw);
         Attempt { outcome, text, error, raw, redactions, may_have_run: false, is_answer: true, is_lost: false }
     }
 
     fn refused(reply: Reply, redactor: &Redactor) -> Attempt {
-        let Scrubbed { text: error, redactions } = redactor.scrub(rpc_error_text(reply.text()));
-        let changes = redactor.changes_in(reply.text());
+        let Evidence { text: error, raw, redactions, .. } = Evidence::of_error(reply, redactor);
         Attempt {
             outcome: Outcome::Refused,
             text: String::new(),
             error: Some(error),
-            raw: Some(reply.into_raw(&changes, None)),
+            raw: Some(raw),
             redactions,
             may_have_run: false,
             is_answer: true,
@@ -191,7 +188,7 @@ impl From<Attempt> for ToolResult {
     fn from(attempt: Attempt) -> ToolResult {
         ToolResult {
             ok: attempt.outcome == Outcome::Ok,
-            text: attempt.text,
+            text: attempt.text.into(),
             is_error: matches!(attempt.outcome, Outcome::ToolError | Outcome::Refused),
             latency_ms: 0.0,
             error: attempt.error,

@@ -107,45 +107,73 @@ pub(crate) fn compact(json: &str) -> String {
 
 /// The string that a string token (without its quotes) stands for. Half a surrogate pair becomes U+FFFD.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
-    unescape_noting(token, String::with_capacity).0
+    unescape_in(token, String::with_capacity)
 }
 
-/// The same, in a string from `with_capacity`, and whether the token is what [`escape_into`] makes of it.
-pub(crate) fn unescape_noting(token: &str, with_capacity: fn(usize) -> String) -> (Cow<'_, str>, bool) {
-    let Some(first) = next_escape(token) else { return (Cow::Borrowed(token), true) };
+/// The same, in a string from `with_capacity`.
+pub(crate) fn unescape_in(token: &str, with_capacity: fn(usize) -> String) -> Cow<'_, str> {
+    let Some(first) = next_escape(token.as_bytes()) else { return Cow::Borrowed(token) };
     // An escape has two backslashes at the most, and is longer than what it stands for.
     let escapes = memchr::memchr_iter(b'\\', token.as_bytes()).count();
     let mut out = with_capacity(token.len() - escapes / 2);
     let mut rest = token;
     let mut next = Some(first);
-    let mut is_canonical = true;
     while let Some(at) = next {
         out.push_str(&rest[..at]);
-        let (character, length) = escaped_char(&rest[at..]);
+        let (character, length) = escaped_char(&rest.as_bytes()[at..]);
         out.push(character);
-        is_canonical &= is_as_escaped(&rest[at..at + length], character);
         rest = &rest[at + length..];
-        next = next_escape(rest);
+        next = next_escape(rest.as_bytes());
     }
     out.push_str(rest);
-    (Cow::Owned(out), is_canonical)
+    Cow::Owned(out)
+}
+
+/// Leaves of `json` nothing but the string that a token stands for, where it stood. Its bytes are UTF-8 as those were.
+pub(crate) fn unescape_in_place(json: &mut Vec<u8>, token: Range<usize>) {
+    let (mut read, mut written) = (token.start, 0);
+    while let Some(plain) = next_escape(&json[read..token.end]) {
+        json.copy_within(read..read + plain, written);
+        (read, written) = (read + plain, written + plain);
+        let (character, length) = escaped_char(&json[read..token.end]);
+        let mut utf8 = [0; 4];
+        let utf8 = character.encode_utf8(&mut utf8).as_bytes();
+        // An escape is longer than what it stands for, if it is one.
+        let utf8 = &utf8[..utf8.len().min(length)];
+        json[written..written + utf8.len()].copy_from_slice(utf8);
+        (read, written) = (read + length, written + utf8.len());
+    }
+    json.copy_within(read..token.end, written);
+    written += token.end - read;
+    // What is left over was not scrubbed.
+    json[written..].fill(0);
+    json.truncate(written);
+}
+
+/// Whether a string token is what [`escape_into`] makes of its string.
+pub(crate) fn is_canonical(token: &str) -> bool {
+    let mut rest = token.as_bytes();
+    while let Some(at) = next_escape(rest) {
+        let (character, length) = escaped_char(&rest[at..]);
+        if !is_as_escaped(&rest[at..at + length], character) {
+            return false;
+        }
+        rest = &rest[at + length..];
+    }
+    true
 }
 
 /// Whether an escape is the one that [`push_escape`] makes.
-fn is_as_escaped(escape: &str, character: char) -> bool {
+fn is_as_escaped(escape: &[u8], character: char) -> bool {
     match escape.len() {
-        2 => escape != "\\/" && character != char::REPLACEMENT_CHARACTER,
-        6 => {
-            character < ' '
-                && short_escape(character as u8).is_none()
-                && !escape.contains(|c: char| c.is_ascii_uppercase())
-        }
+        2 => escape != b"\\/" && character != char::REPLACEMENT_CHARACTER,
+        6 => character < ' ' && short_escape(character as u8).is_none() && !escape.iter().any(u8::is_ascii_uppercase),
         _ => false,
     }
 }
 
-fn next_escape(text: &str) -> Option<usize> {
-    memchr::memchr(b'\\', text.as_bytes())
+fn next_escape(text: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\\', text)
 }
 
 /// Finds in a string token what stands at one place of the string after the other.
@@ -173,7 +201,7 @@ impl<'a> Places<'a> {
             if plain == ahead.len() {
                 return self.read;
             }
-            let (character, length) = escaped_char(&self.token[self.read..]);
+            let (character, length) = escaped_char(&self.token.as_bytes()[self.read..]);
             self.read += length;
             self.reached += character.len_utf8();
         }
@@ -181,8 +209,8 @@ impl<'a> Places<'a> {
 }
 
 /// The character that the escape at the start of `text` stands for, and the escape's length.
-fn escaped_char(text: &str) -> (char, usize) {
-    let simple = match text.as_bytes().get(1) {
+fn escaped_char(text: &[u8]) -> (char, usize) {
+    let simple = match text.get(1) {
         Some(b'b') => '\u{8}',
         Some(b't') => '\t',
         Some(b'n') => '\n',
@@ -195,7 +223,7 @@ fn escaped_char(text: &str) -> (char, usize) {
     (simple, 2)
 }
 
-fn escaped_unit(text: &str) -> (char, usize) {
+fn escaped_unit(text: &[u8]) -> (char, usize) {
     let Some(unit) = unit_at(text) else { return (char::REPLACEMENT_CHARACTER, 2) };
     if let Some(character) = char::from_u32(unit) {
         return (character, 6);
@@ -211,9 +239,9 @@ fn escaped_unit(text: &str) -> (char, usize) {
 }
 
 /// The UTF-16 unit of the `\uXXXX` at the start of `text`.
-fn unit_at(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+fn unit_at(text: &[u8]) -> Option<u32> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }
 
 /// Appends `text` as the inside of a JSON string, escaped as `JSON.stringify` does.
@@ -299,10 +327,23 @@ mod tests {
             (r"\ud83d\udd11", false),
             (r"\ud83d", false),
         ] {
-            let (text, is_canonical) = unescape_noting(token, String::with_capacity);
             let mut again = String::new();
-            escape_into(&mut again, &text);
-            assert_eq!((again == token, is_canonical), (expected, expected), "{token}");
+            escape_into(&mut again, &unescape(token));
+            assert_eq!((again == token, is_canonical(token)), (expected, expected), "{token}");
+        }
+    }
+
+    // Rule 2.4.
+    #[test]
+    fn a_string_is_unescaped_where_it_stands() {
+        for token in
+            ["", "plain é", r#"\b\t\n\"\\"#, r"\u001b[31m\u0000é", r"\u00e9\/\ud83d\udd11", r"a\ud83d", r"\udd11b"]
+        {
+            for (before, after) in [("\"", "\""), ("{\"text\": \"", "\", \"more\": \"\\n\"}")] {
+                let mut json = [before, token, after].concat().into_bytes();
+                unescape_in_place(&mut json, before.len()..before.len() + token.len());
+                assert_eq!(String::from_utf8(json).unwrap(), unescape(token), "{token}");
+            }
         }
     }
 
@@ -332,6 +373,8 @@ mod tests {
         {
             compact(text);
             unescape(text);
+            is_canonical(text);
+            unescape_in_place(&mut text.into(), 0..text.len());
         }
     }
 }

@@ -1,13 +1,10 @@
 //! What a call gives back.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json;
 use crate::outcome::{Outcome, ServerRole};
+use crate::raw::RawJson;
 use crate::spare;
 
 /// The result of a tool call. There is one for every call, whatever happened; all text in it is scrubbed.
@@ -20,8 +17,6 @@ use crate::spare;
 pub struct ToolResult {
     /// The tool ran and answered. False means that it failed, was refused or was not reached.
     pub ok: bool,
-    /// The content of the answer as text: text blocks as they are, others as compact JSON, joined by LF.
-    pub text: String,
     /// The server reported the failure: a tool error, or a refusal. False in every other case.
     pub is_error: bool,
     /// How long the whole call took, in milliseconds, failover included.
@@ -36,20 +31,36 @@ pub struct ToolResult {
     pub may_have_run: bool,
     /// How many occurrences of secrets were replaced in the answer's text, or in what an error was made from.
     pub redactions: u64,
-    pub(crate) raw: Option<Raw>,
+    pub(crate) text: Text,
+    pub(crate) raw: Option<RawJson>,
 }
 
 impl ToolResult {
-    /// The JSON-RPC result, or error object, as the JSON text that the server sent: every digit of a number is kept, and
-    /// strings are scrubbed. None when there was no response.
-    pub fn raw(&self) -> Option<&str> {
-        self.raw.as_ref().map(Raw::as_str)
+    /// The content of the answer as text: text blocks as they are, others as compact JSON, joined by LF.
+    pub fn text(&self) -> &str {
+        &self.text.0
     }
 
-    /// Takes what [`raw`](Self::raw) shows out of the result, for a face that has the text as a string of its own: of a
-    /// large answer it keeps no second copy.
-    pub fn take_raw(&mut self) -> Option<RawJson> {
-        self.raw.take().map(|raw| RawJson(raw.into_kept()))
+    /// The same, as the caller's own.
+    pub fn into_text(mut self) -> String {
+        std::mem::take(&mut self.text.0)
+    }
+
+    /// The JSON-RPC result, or error object, as the JSON text that the server sent: every digit of a number is kept, and
+    /// strings are scrubbed. None when there was no response. That of a large answer may be made at first use, and then
+    /// takes as much memory again.
+    pub fn raw(&self) -> Option<&str> {
+        self.raw.as_ref().map(|raw| raw.kept_with_text(self.text()))
+    }
+
+    /// Takes out what [`text`](Self::text) and [`raw`](Self::raw) show, for a face that has strings of its own.
+    pub fn take_evidence(&mut self) -> (String, Option<RawJson>) {
+        (std::mem::take(&mut self.text.0), self.raw.take())
+    }
+
+    /// Puts back what was taken out.
+    pub fn put_evidence(&mut self, text: String, raw: Option<RawJson>) {
+        (self.text, self.raw) = (Text(text), raw);
     }
 }
 
@@ -60,7 +71,7 @@ impl ToolResult {
     pub fn rejected(reason: String, latency_ms: f64) -> ToolResult {
         ToolResult {
             ok: false,
-            text: String::new(),
+            text: Text::default(),
             is_error: false,
             latency_ms,
             error: Some(reason),
@@ -89,87 +100,19 @@ impl ToolResult {
     }
 }
 
-/// A piece of JSON text, which may be a part of the body that it came in.
-#[derive(Clone)]
-pub(crate) struct Raw {
-    pub(crate) body: String,
-    pub(crate) part: Range<usize>,
-    /// Where in the body the text of the result stands, if it stands there as verifi would escape it.
-    pub(crate) text: Option<Range<usize>>,
-}
+/// Text whose memory may go to the next large answer.
+#[derive(Clone, PartialEq, Default)]
+pub(crate) struct Text(String);
 
-impl Raw {
-    pub(crate) fn as_str(&self) -> &str {
-        &self.body[self.part.clone()]
-    }
-
-    fn into_kept(self) -> Kept {
-        /// Less is not worth two pieces.
-        const LARGE: usize = 16 * 1024;
-        match &self.text {
-            Some(text) if text.len() >= LARGE => {
-                let (before, after) = (self.part.start..text.start, text.end..self.part.end);
-                Kept::Around { before: self.body[before].into(), after: self.body[after].into() }
-            }
-            _ => Kept::Whole(self),
-        }
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text(text)
     }
 }
 
-impl Drop for Raw {
+impl Drop for Text {
     fn drop(&mut self) {
-        let mut body = std::mem::take(&mut self.body).into_bytes();
-        // What stands around it was not scrubbed.
-        body[self.part.end..].fill(0);
-        body[..self.part.start].fill(0);
-        spare::give(body);
-    }
-}
-
-/// The JSON of an answer, apart from its result: see [`ToolResult::take_raw`].
-pub struct RawJson(Kept);
-
-enum Kept {
-    Whole(Raw),
-    /// All but the text of the result, from which the rest is made again.
-    Around {
-        before: Box<str>,
-        after: Box<str>,
-    },
-}
-
-impl RawJson {
-    /// The JSON text. `text` is the text of the result that it was taken from.
-    pub fn with_text(&self, text: &str) -> Cow<'_, str> {
-        match &self.0 {
-            Kept::Whole(raw) => raw.as_str().into(),
-            Kept::Around { before, after } => {
-                let mut json = String::with_capacity(before.len() + text.len() + text.len() / 16 + after.len());
-                json.push_str(before);
-                json::escape_into(&mut json, text);
-                json.push_str(after);
-                json.into()
-            }
-        }
-    }
-
-    /// Whether [`with_text`](Self::with_text) looks at the text.
-    pub fn needs_text(&self) -> bool {
-        matches!(self.0, Kept::Around { .. })
-    }
-
-    /// How many bytes it holds in memory.
-    pub fn size(&self) -> usize {
-        match &self.0 {
-            Kept::Whole(raw) => raw.body.capacity(),
-            Kept::Around { before, after } => before.len() + after.len(),
-        }
-    }
-}
-
-impl PartialEq for Raw {
-    fn eq(&self, other: &Raw) -> bool {
-        self.as_str() == other.as_str()
+        spare::reuse(std::mem::take(&mut self.0));
     }
 }
 
@@ -178,7 +121,7 @@ impl std::fmt::Debug for ToolResult {
         f.debug_struct("ToolResult")
             .field("ok", &self.ok)
             .field("outcome", &self.outcome)
-            .field("text", &self.text)
+            .field("text", &self.text())
             .field("is_error", &self.is_error)
             .field("error", &self.error)
             .field("latency_ms", &self.latency_ms)
@@ -193,7 +136,7 @@ impl Serialize for ToolResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("ok", &self.ok)?;
-        map.serialize_entry("text", &self.text)?;
+        map.serialize_entry("text", self.text())?;
         map.serialize_entry("isError", &self.is_error)?;
         map.serialize_entry("latencyMs", &self.latency_ms)?;
         if let Some(error) = &self.error {

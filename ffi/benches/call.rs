@@ -88,7 +88,7 @@ impl Face {
 fn call(slot: &Slot) -> Duration {
     let begin = Instant::now();
     let result = slot.call(TOOL, Arguments::json(ARGUMENTS));
-    let length = result.text.len();
+    let length = result.text().len();
     drop(result);
     let took = begin.elapsed();
     assert_eq!(length, 64, "the server answers");

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use verifi_core::{Outcome, ServerRole, ToolResult};
+use verifi_core::{Outcome, RawJson, ServerRole, ToolResult};
 
 use crate::boundary::{self, Out};
 use crate::error::verifi_error;
@@ -67,18 +67,19 @@ fn server(role: Option<ServerRole>) -> verifi_server {
 /// The result of a call. There is one for every call, whatever happened; secrets are scrubbed from all its text. Usable
 /// from any thread until it is freed with verifi_result_free.
 pub struct verifi_result {
-    /// All but `text` and `error`.
+    /// All but `text`, `error` and the JSON.
     rest: ToolResult,
     text: Ended,
     error: Option<Ended>,
+    source: Option<RawJson>,
     raw: OnceLock<Option<Ended>>,
 }
 
 impl From<ToolResult> for verifi_result {
     fn from(mut result: ToolResult) -> verifi_result {
-        let text = Ended::new(std::mem::take(&mut result.text));
+        let (text, source) = result.take_evidence();
         let error = result.error.take().map(Ended::new);
-        verifi_result { rest: result, text, error, raw: OnceLock::new() }
+        verifi_result { rest: result, text: Ended::new(text), error, source, raw: OnceLock::new() }
     }
 }
 
@@ -100,14 +101,15 @@ impl verifi_result {
     }
 
     fn raw(&self) -> verifi_str {
-        // In the result it stands in the middle of a body, where no NUL can follow.
-        let raw = self.raw.get_or_init(|| self.rest.raw().map(|raw| Ended::new(raw.to_owned())));
+        // It may stand in the middle of a body, where no NUL can follow.
+        let made = |source: &RawJson| Ended::new(source.with_text(self.text.as_str()).into_owned());
+        let raw = self.raw.get_or_init(|| self.source.as_ref().map(made));
         raw.as_ref().map_or(verifi_str::NONE, Ended::lend)
     }
 
     fn whole(&self) -> ToolResult {
         let mut whole = self.rest.clone();
-        whole.text = self.text.as_str().to_owned();
+        whole.put_evidence(self.text.as_str().to_owned(), self.source.clone());
         whole.error = self.error.as_ref().map(|error| error.as_str().to_owned());
         whole
     }

@@ -33,8 +33,14 @@ pub extern "C" fn verifi_text_free(text: *mut verifi_text) {
     boundary::take(text, |_| ());
 }
 
-/// Text with a NUL behind it, which is not a part of it.
+/// Text with a NUL behind it, which is not a part of it. verifi has scrubbed it.
 pub(crate) struct Ended(String);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        verifi_core::reuse(std::mem::take(&mut self.0));
+    }
+}
 
 impl Ended {
     pub(crate) fn new(mut text: String) -> Ended {

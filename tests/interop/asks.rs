@@ -52,7 +52,7 @@ pub fn calls_tools_of_any_name(target: Target) {
 pub fn answers_what_a_tool_asks(target: Target) {
     let setting = Setting::with(target, RunOptions { elicitation: Elicitation::Defaults, ..RunOptions::default() });
     let result = setting.slot.call("confirm", json!({}));
-    assert_eq!((result.outcome, result.text.as_str()), (Outcome::Ok, "accept verifi"), "{:?}", result.error);
+    assert_eq!((result.outcome, result.text()), (Outcome::Ok, "accept verifi"), "{:?}", result.error);
 }
 
 // Rule 3.8. verifi does not say that it can be asked; some servers do not ask then, and say why.
@@ -60,7 +60,7 @@ pub fn declines_what_a_tool_asks(target: Target) {
     let setting = Setting::new(target);
     let result = setting.slot.call("confirm", json!({}));
     match target.server.asks_who_cannot_answer() {
-        true => assert_eq!((result.outcome, result.text.as_str()), (Outcome::Ok, "decline"), "{:?}", result.error),
+        true => assert_eq!((result.outcome, result.text()), (Outcome::Ok, "decline"), "{:?}", result.error),
         false => assert!(result.is_error && result.error.unwrap().contains("elicitation")),
     }
 }

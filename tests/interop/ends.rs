@@ -72,7 +72,7 @@ pub fn resumes_a_stream_that_breaks(target: Target) {
     let case = target.server.slow_and_resumable();
     let options = CallOptions { on_progress: Some(on_progress), ..CallOptions::default() };
     let result = setting.slot.call_with(case.tool, &case.arguments, options);
-    assert_eq!((result.outcome, result.text), (Outcome::Ok, case.text), "{:?}", result.error);
+    assert_eq!((result.outcome, result.text()), (Outcome::Ok, case.text.as_str()), "{:?}", result.error);
     let sent = setting.relay.sent();
     let resumed: Vec<_> = sent.iter().filter(|sent| sent.header("last-event-id").is_some()).collect();
     assert_eq!(resumed.iter().map(|sent| sent.method.as_str()).collect::<Vec<_>>(), ["GET"]);

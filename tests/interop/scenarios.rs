@@ -43,7 +43,7 @@ pub fn reports_what_the_tool_or_server_refuses(target: Target) {
         assert_eq!((result.outcome, result.is_error), (outcome, true), "{:?}", result.error);
         let complaint = result.error.as_deref().unwrap();
         assert!(complaint.contains(&case.text), "{complaint}");
-        assert_eq!(result.text, if is_refusal { "" } else { complaint });
+        assert_eq!(result.text(), if is_refusal { "" } else { complaint });
     }
     setting.assert_succeeds(&target.server.echo("still there"));
     let usage = setting.run.ledger().usage();
@@ -57,13 +57,13 @@ pub fn flattens_images_and_resources(target: Target) {
     let image = blocks(&picture).into_iter().find(|block| block["type"] == "image").unwrap();
     assert_eq!(image["mimeType"], "image/png");
     assert!(image["data"].as_str().unwrap().starts_with("iVBORw0KGgo"), "a PNG in base64: {image}");
-    assert!(picture.text.lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|value| value == image)));
+    assert!(picture.text().lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|value| value == image)));
 
     let case = target.server.resource();
     let report = setting.call(&case);
     let resource = blocks(&report).into_iter().find(|block| block["type"] == "resource").unwrap();
     assert!(resource["resource"]["text"].as_str().unwrap().starts_with(&case.text), "{resource}");
-    let mut lines = report.text.lines();
+    let mut lines = report.text().lines();
     assert!(lines.any(|line| serde_json::from_str::<Value>(line).is_ok_and(|value| value == resource)));
 }
 
@@ -78,7 +78,7 @@ pub fn hears_the_progress_of_a_long_call(target: Target) {
     };
     let case = target.server.slow(4);
     let result = setting.slot.call_with(case.tool, &case.arguments, options);
-    assert_eq!((result.outcome, result.text), (Outcome::Ok, case.text), "{:?}", result.error);
+    assert_eq!((result.outcome, result.text()), (Outcome::Ok, case.text.as_str()), "{:?}", result.error);
     assert_eq!(*heard.lock().unwrap(), [1.0, 2.0, 3.0, 4.0]);
 }
 

@@ -51,7 +51,7 @@ impl Setting {
 
     pub fn assert_succeeds(&self, case: &Case) {
         let result = self.call(case);
-        assert_eq!((result.outcome, result.text.as_str()), (Outcome::Ok, case.text.as_str()), "{:?}", result.error);
+        assert_eq!((result.outcome, result.text()), (Outcome::Ok, case.text.as_str()), "{:?}", result.error);
     }
 }
 

@@ -23,7 +23,7 @@ fn a_given_environment_has_the_headers_and_the_secrets() {
     let server = Server::start(Script::parse(SCRIPT).expect("a script")).expect("a server");
     let run = open(&server, &[("THREAD_AUTH", "of-the-thread"), ("SCAN_TOKEN", "tok-4711")]).expect("a run");
     let result = run.mcp("kali").expect("a slot").call("any", ());
-    assert_eq!((result.ok, result.text.as_str()), (true, "[REDACTED] and [REDACTED]"));
+    assert_eq!((result.ok, result.text()), (true, "[REDACTED] and [REDACTED]"));
 }
 
 // Rule 1.1.

@@ -49,12 +49,10 @@ impl Notice {
 
 impl From<ToolResult> for Notice {
     fn from(mut result: ToolResult) -> Notice {
-        let size = result.raw().map_or(0, str::len);
-        if result.text.len().max(size) > LONGEST {
+        let (text, raw) = result.take_evidence();
+        if text.len() > LONGEST || raw.as_ref().is_some_and(|raw| is_too_long(raw, &text)) {
             return too_long(result.latency_ms);
         }
-        let raw = result.take_raw();
-        let text = std::mem::take(&mut result.text);
         let error = result.error.take();
         Notice::Result {
             ok: result.ok,
@@ -78,6 +76,13 @@ impl From<ToolResult> for Notice {
 #[napi]
 pub fn raw_json(raw: &External<RawJson>, text: String) -> String {
     raw.with_text(&text).into_owned()
+}
+
+fn is_too_long(raw: &RawJson, text: &str) -> bool {
+    /// Bytes of a byte that is escaped, at the most.
+    const ESCAPED: usize = 6;
+    // It is made to be measured only if need be.
+    raw.size().saturating_add(text.len().saturating_mul(ESCAPED)) > LONGEST && raw.with_text(text).len() > LONGEST
 }
 
 /// An answer that verifi took and JavaScript cannot.

@@ -83,11 +83,11 @@ const SHOWN: usize = 200;
 
 impl ToolResult {
     pub(crate) fn new(py: Python<'_>, mut result: verifi::ToolResult) -> ToolResult {
-        let text = Text::new(std::mem::take(&mut result.text));
+        let (text, source) = result.take_evidence();
         let error = result.error.take();
         ToolResult {
             ok: result.ok,
-            text,
+            text: Text::new(text),
             is_error: result.is_error,
             latency_ms: result.latency_ms,
             error: error.map(|error| PyString::new(py, &error).unbind()),
@@ -95,7 +95,7 @@ impl ToolResult {
             server: result.server,
             may_have_run: result.may_have_run,
             redactions: result.redactions,
-            source: result.take_raw(),
+            source,
             raw_json: PyOnceLock::new(),
             raw: PyOnceLock::new(),
         }

@@ -92,7 +92,7 @@ impl Harness<'_> {
         for step in steps {
             let (result, line) = steps::take(step, &self.kali, self.run.id(), self.port);
             self.redactions += result.redactions;
-            self.leaks += u64::from(result.text.contains(SECRET));
+            self.leaks += u64::from(result.text().contains(SECRET));
             self.run.log(&line);
         }
     }

@@ -46,17 +46,17 @@ pub fn take(step: &Step, kali: &Slot, run_id: &str, port: u16) -> (ToolResult, S
 /// `$ COMMAND`, `(exit N)` and the output.
 fn exec(kali: &Slot, run_id: &str, command: &str) -> (ToolResult, String) {
     let result = kali.call("run_command", json!({"command": command, "timeout": 285, "workspace": run_id}));
-    let line = match unwrap(&result.text) {
+    let line = match unwrap(result.text()) {
         Some((0, output)) => format!("{command}: {}", summary(output)),
         Some((code, output)) => format!("{command}: exit {code}, {}", summary(output)),
-        None => format!("{command}: {}", summary(result.error.as_deref().unwrap_or(&result.text))),
+        None => format!("{command}: {}", summary(result.error.as_deref().unwrap_or(result.text()))),
     };
     (result, line)
 }
 
 fn plain(kali: &Slot, tool: &str, arguments: Value) -> (ToolResult, String) {
     let result = kali.call(tool, arguments);
-    let line = format!("{tool}: {}", summary(result.error.as_deref().unwrap_or(&result.text)));
+    let line = format!("{tool}: {}", summary(result.error.as_deref().unwrap_or(result.text())));
     (result, line)
 }
 

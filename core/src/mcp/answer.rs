@@ -15,8 +15,8 @@ use super::session::Session;
 use crate::cancel::Scope;
 use crate::http::{Response, sse};
 use crate::json;
+use crate::raw::RawJson;
 use crate::redact::{Change, spliced};
-use crate::result::Raw;
 use crate::spare;
 
 /// The response to a request.
@@ -49,27 +49,41 @@ impl Reply {
         }
     }
 
-    /// The same text, changed where it has secrets. `source` is where in it the string stands that the text of the result
-    /// is, escaped as verifi does it.
-    pub(crate) fn into_raw(self, changes: &[Change], source: Option<Range<usize>>) -> Raw {
+    /// The same text, changed where it has secrets.
+    pub(crate) fn into_raw(self, changes: &[Change]) -> RawJson {
         let Reply { body, part, .. } = self;
-        let moved = |place: usize| {
-            let before = changes.iter().take_while(|change| change.part.end <= place);
-            before.fold(part.start + place, |at, change| at + change.text.len() - change.part.len())
-        };
-        let moved_range = |range: Range<usize>| moved(range.start)..moved(range.end);
-        let (whole, text) = (moved_range(0..part.len()), source.map(moved_range));
+        let Range { start, end } = part;
+        let end = changes.iter().fold(end, |end, change| end + change.text.len() - change.part.len());
         let placed = changes.iter().map(Change::placed);
         let body = match changes {
             [] => body,
-            _ => spliced(body, placed.map(|(at, text)| (part.start + at.start..part.start + at.end, text))),
+            _ => spliced(body, placed.map(|(at, text)| (start + at.start..start + at.end, text))),
         };
-        Raw { body, part: whole, text }
+        RawJson::part(body, start..end)
+    }
+
+    /// The string whose token stands there in the text, in the memory of the body, apart from what is around it.
+    pub(crate) fn into_apart(self, token: Range<usize>) -> Apart {
+        // The quotes belong to neither.
+        let (before, behind) = (&self.text()[..token.start - 1], &self.text()[token.end + 1..]);
+        let (before, behind) = (before.into(), behind.into());
+        let Reply { body, part, .. } = self;
+        let mut string = body.into_bytes();
+        json::unescape_in_place(&mut string, part.start + token.start..part.start + token.end);
+        Apart { before, string, behind }
     }
 
     pub(crate) fn is_error(&self) -> bool {
         self.is_error
     }
+}
+
+/// A string out of a JSON text, and the text before and behind its quotes.
+pub(crate) struct Apart {
+    pub(crate) before: Box<str>,
+    /// UTF-8.
+    pub(crate) string: Vec<u8>,
+    pub(crate) behind: Box<str>,
 }
 
 /// What becomes of the messages that come before the response.

@@ -1,29 +1,34 @@
 //! A tool's result as the text that a harness reads.
 
 use crate::json::{self, Cursor};
-use crate::spare;
 
 /// What a harness reads of a result.
 pub(crate) struct Content<'a> {
-    pub(crate) text: String,
+    pub(crate) text: Text<'a>,
     pub(crate) is_error: bool,
-    /// Where the text is from, if one string alone makes it.
-    pub(crate) source: Option<Source<'a>>,
 }
 
-/// A JSON string.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    /// Without its quotes.
-    pub(crate) token: &'a str,
-    /// It is escaped as verifi would do it.
-    pub(crate) is_canonical: bool,
+/// A text out of a result.
+pub(crate) enum Text<'a> {
+    /// What this string stands for, which is given as its token without the quotes.
+    Token(&'a str),
+    /// Made of several parts, or of what is no string.
+    Made(String),
+}
+
+impl Text<'_> {
+    fn into_string(self) -> String {
+        match self {
+            Text::Token(token) => json::unescape(token).into_owned(),
+            Text::Made(text) => text,
+        }
+    }
 }
 
 /// Flattens the JSON text of a `tools/call` result (rule 2.4): the text of text blocks, the compact JSON of all others,
 /// joined by LF; without blocks, the structured content. What is not of the protocol's shape is given as it is.
 pub(crate) fn flatten(result: &str) -> Content<'_> {
-    read(result).unwrap_or_else(|| Content { text: json::compact(result), is_error: false, source: None })
+    read(result).unwrap_or_else(|| Content { text: Text::Made(json::compact(result)), is_error: false })
 }
 
 /// None when the result is no object, or has a member that counts twice.
@@ -48,45 +53,37 @@ fn read(result: &str) -> Option<Content<'_>> {
         }
     }
     let structured = || structured.filter(|value| *value != "null").map(json::compact).unwrap_or_default();
-    let Joined { text, source } = content.flatten().unwrap_or_else(|| Joined { text: structured(), source: None });
-    Some(Content { text, is_error: is_error == Some("true"), source })
+    let text = content.flatten().unwrap_or_else(|| Text::Made(structured()));
+    Some(Content { text, is_error: is_error == Some("true") })
 }
 
-/// The text of all blocks, and where that of the only one is from.
-struct Joined<'a> {
-    text: String,
-    source: Option<Source<'a>>,
-}
-
-/// None when there is no block.
-fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Joined<'a>> {
+/// The text of all blocks. None when there is no block.
+fn blocks<'a>(cursor: &mut Cursor<'a>) -> Option<Text<'a>> {
     if !cursor.enter_array() {
         let other = cursor.value();
-        return (other != "null").then(|| Joined { text: json::compact(other), source: None });
+        return (other != "null").then(|| Text::Made(json::compact(other)));
     }
-    let mut joined: Option<Joined> = None;
+    let mut joined: Option<Text> = None;
     while cursor.has_element() {
         let block = block(cursor);
         joined = Some(match joined {
             None => block,
-            Some(Joined { mut text, .. }) => {
+            Some(before) => {
+                let mut text = before.into_string();
                 text.push('\n');
-                text.push_str(&block.text);
-                Joined { text, source: None }
+                text.push_str(&block.into_string());
+                Text::Made(text)
             }
         });
     }
     joined
 }
 
-fn block<'a>(cursor: &mut Cursor<'a>) -> Joined<'a> {
+fn block<'a>(cursor: &mut Cursor<'a>) -> Text<'a> {
     let place = cursor.place();
     match text_token(cursor) {
-        Some(token) => {
-            let (text, is_canonical) = json::unescape_noting(token, spare::string);
-            Joined { text: text.into_owned(), source: Some(Source { token, is_canonical }) }
-        }
-        None => Joined { text: json::compact(cursor.since(place)), source: None },
+        Some(token) => Text::Token(token),
+        None => Text::Made(json::compact(cursor.since(place))),
     }
 }
 

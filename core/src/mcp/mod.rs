@@ -25,9 +25,9 @@ mod session;
 mod shared;
 mod token;
 
-pub(crate) use answer::{BodyHead, Reply};
+pub(crate) use answer::{Apart, BodyHead, Reply};
 pub(crate) use catalog::Note;
 pub(crate) use client::{Server, ServerLimits, ToolCall, rpc_error_text};
-pub(crate) use content::{Content, flatten};
+pub(crate) use content::{Content, Text, flatten};
 pub(crate) use failure::Failure;
 pub(crate) use listing::ListFailure;

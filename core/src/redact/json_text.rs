@@ -85,7 +85,7 @@ fn in_one(start: usize, json: &str, changes: &[Change]) -> Option<Change> {
 
 /// Looks into a string that begins at `at`.
 fn search(redactor: &Redactor, at: usize, token: &str, changes: &mut Vec<Change>) {
-    let spans = redactor.find(&json::unescape(token));
+    let spans = redactor.find(json::unescape(token).as_bytes());
     add(redactor, at, token, &spans, changes);
 }
 

@@ -10,7 +10,7 @@ use super::parts::parts;
 use super::search::Search;
 use super::secrets::is_secret;
 use super::settle::Settler;
-use super::span::{MARKER, Span, merged, push_merged, replaced, spliced};
+use super::span::{MARKER, Span, merged, push_merged, replaced, spliced, utf8};
 
 /// Bytes of a short pattern at most. Short ones are searched for on their own, so that they do not shorten the steps
 /// in which a text is searched for long ones.
@@ -94,14 +94,22 @@ impl Redactor {
 
     /// `text` without secrets, and how many were replaced. Not copied when there is none.
     pub fn scrub(&self, text: String) -> Scrubbed {
-        let spans = self.find(&text);
+        let spans = self.find(text.as_bytes());
         Scrubbed { text: self.without(text, &spans), redactions: spans.len() as u64 }
+    }
+
+    /// The same of bytes that are known to be UTF-8: they are read as such once, when the secrets are gone.
+    pub(crate) fn scrub_utf8(&self, text: Vec<u8>) -> Scrubbed {
+        let spans = self.find(&text);
+        let redactions = spans.len() as u64;
+        let text = if spans.is_empty() { utf8(text) } else { self.settler.settle(replaced(text, &spans)) };
+        Scrubbed { text, redactions }
     }
 
     /// A text that was taken out of `json`, and what changes there. `token` is the string, without its quotes, that the
     /// text is of, if it is of one: it is not searched again.
     pub(crate) fn scrub_with_source(&self, text: String, token: Option<&str>, json: &str) -> (Scrubbed, Vec<Change>) {
-        let spans = self.find(&text);
+        let spans = self.find(text.as_bytes());
         let scrubbed = Scrubbed { text: self.without(text, &spans), redactions: spans.len() as u64 };
         let known = token.map(|token| Known { token, spans: &spans });
         let changes = self.changes(json, known);
@@ -110,14 +118,14 @@ impl Redactor {
 
     /// `text` without secrets; borrowed when there is none in it.
     pub fn scrub_str<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.scrub_spans(text, &self.find(text))
+        self.scrub_spans(text, &self.find(text.as_bytes()))
     }
 
     /// `text` without secrets, where `text` is the beginning of a longer one that was cut: an end of 4 bytes or more
     /// that is the beginning of a secret goes, too.
     pub fn scrub_cut(&self, text: &str) -> Scrubbed {
         let bytes = text.as_bytes();
-        let mut spans = self.find(text);
+        let mut spans = self.find(bytes);
         let short = self.short.as_ref().map_or(0, |search| search.begun_at_end(bytes));
         let long = self.long.as_ref().map_or(0, |search| search.begun_at_end(bytes));
         let begun = short.max(long);
@@ -168,14 +176,14 @@ impl Redactor {
         !self.settler.is_empty()
     }
 
-    pub(super) fn find(&self, text: &str) -> Vec<Span> {
+    pub(super) fn find(&self, text: &[u8]) -> Vec<Span> {
         let mut short = Vec::new();
         let mut long = Vec::new();
         if let Some(search) = &self.short {
-            search.find(text.as_bytes(), &mut short);
+            search.find(text, &mut short);
         }
         if let Some(search) = &self.long {
-            search.find(text.as_bytes(), &mut long);
+            search.find(text, &mut long);
         }
         if short.is_empty() {
             return long;

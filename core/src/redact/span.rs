@@ -36,14 +36,17 @@ pub(super) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// `text` with a marker in the place of each span.
-pub(super) fn replaced(text: String, spans: &[Span]) -> String {
+pub(super) fn replaced(text: impl Into<Vec<u8>>, spans: &[Span]) -> String {
     spliced(text, spans.iter().map(|span| (span.start..span.end, MARKER)))
 }
 
-/// `text` with another in the place of each of these parts of it, which come in order. It stays where it is if there is room,
-/// since it may be large.
-pub(crate) fn spliced<'a>(text: String, parts: impl Iterator<Item = (Range<usize>, &'a str)> + Clone) -> String {
-    let mut text = text.into_bytes();
+/// `text`, which is UTF-8, with another in the place of each of these parts of it, which come in order. It stays where it
+/// is if there is room, since it may be large.
+pub(crate) fn spliced<'a>(
+    text: impl Into<Vec<u8>>,
+    parts: impl Iterator<Item = (Range<usize>, &'a str)> + Clone,
+) -> String {
+    let mut text = text.into();
     let ahead = room(parts.clone());
     let length = text.len();
     text.reserve_exact(ahead);
@@ -63,6 +66,11 @@ pub(crate) fn spliced<'a>(text: String, parts: impl Iterator<Item = (Range<usize
     text[length..].fill(0);
     text.truncate(length);
     // The parts begin and end between characters.
+    utf8(text)
+}
+
+/// Bytes that are known to be UTF-8.
+pub(super) fn utf8(text: Vec<u8>) -> String {
     String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

@@ -17,7 +17,7 @@ use turns::{Times, Turn};
 use verifi::{CallFuture, Run, RunOptions, Slot, ToolResult};
 
 fn text(result: ToolResult) -> Result<String, String> {
-    if result.ok { Ok(result.text) } else { Err(result.error.unwrap_or_default()) }
+    if result.ok { Ok(result.into_text()) } else { Err(result.error.unwrap_or_default()) }
 }
 
 fn calls(slot: &Slot, tool: &str, count: usize) -> Result<Times, String> {

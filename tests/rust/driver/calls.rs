@@ -111,9 +111,11 @@ impl Calls {
 }
 
 fn reply(result: &ToolResult, progress: Option<&Reported>) -> Reply {
-    let apart = result.clone().take_raw();
-    let again = apart.as_ref().map(|raw| raw.with_text(&result.text));
-    assert_eq!(again.as_deref(), result.raw(), "the JSON that a face makes again");
+    let mut whole = result.clone();
+    let (shown, raw) = whole.take_evidence();
+    assert_eq!(raw.as_ref().map(|raw| raw.with_text(&shown)).as_deref(), result.raw(), "the JSON apart from its text");
+    whole.put_evidence(shown, raw);
+    assert_eq!(&whole, result);
     let progress = progress.map(|reported| text(&*reported.lock().expect("no report panics")));
     Reply { ok: text(result), progress }
 }
