@@ -83,6 +83,12 @@ impl From<ToolResult> for verifi_result {
     }
 }
 
+impl Drop for verifi_result {
+    fn drop(&mut self) {
+        verifi_core::reuse(self.text.take());
+    }
+}
+
 impl verifi_result {
     /// The result of a call that was not made, and why.
     pub(crate) fn rejected(reason: String) -> verifi_result {

@@ -33,14 +33,8 @@ pub extern "C" fn verifi_text_free(text: *mut verifi_text) {
     boundary::take(text, |_| ());
 }
 
-/// Text with a NUL behind it, which is not a part of it. verifi has scrubbed it.
+/// Text with a NUL behind it, which is not a part of it.
 pub(crate) struct Ended(String);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        verifi_core::reuse(std::mem::take(&mut self.0));
-    }
-}
 
 impl Ended {
     pub(crate) fn new(mut text: String) -> Ended {
@@ -52,6 +46,11 @@ impl Ended {
 
     pub(crate) fn as_str(&self) -> &str {
         self.0.strip_suffix('\0').unwrap_or_default()
+    }
+
+    /// Takes its memory away.
+    pub(crate) fn take(&mut self) -> String {
+        std::mem::take(&mut self.0)
     }
 
     /// The text for C, as long as this is there.
