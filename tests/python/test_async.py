@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+import weakref
 
 import pytest
 
@@ -48,6 +50,39 @@ def test_loops_one_after_the_other_and_in_different_threads(kali):
     for thread in threads:
         thread.join()
     assert sorted(found) == list("01234567")
+
+
+# Rules 3.4, 7.3.
+def test_loops_at_once_with_many_calls_each_get_their_own_answers(kali):
+    wrong = []
+
+    async def work(name):
+        for n in range(20):
+            text = f"{name}-{n}"
+            if (await kali.call_async("echo", {"text": text})).text != text:
+                wrong.append(text)
+
+    async def main(loop):
+        await asyncio.gather(*(work(f"{loop}-{n}") for n in range(16)))
+
+    threads = [threading.Thread(target=lambda n=n: asyncio.run(main(n))) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# Rules 3.4, 7.3.
+def test_two_loops_that_take_turns_in_a_thread(kali):
+    loops = [asyncio.new_event_loop() for _ in range(2)]
+    under_way = [loop.create_task(kali.call_async("slow", {"ms": 50})) for loop in loops]
+    for n in range(10):
+        loop = loops[n % 2]
+        assert loop.run_until_complete(kali.call_async("echo", {"text": str(n)})).text == str(n)
+    assert all(loop.run_until_complete(task).ok for loop, task in zip(loops, under_way))
+    for loop in loops:
+        loop.close()
 
 
 # Rules 2.6, 4.1.
@@ -112,6 +147,67 @@ print("done")
 """)
     assert process.communicate(timeout=20) == ("done\n", "")
     assert process.returncode == 0
+
+
+class Gone:
+    """Tells when the last of some objects is gone."""
+
+    def __init__(self, *objects):
+        self.event = threading.Event()
+        self.left = [weakref.ref(each, self.forget) for each in objects]
+
+    def forget(self, reference):
+        self.left.remove(reference)
+        if not self.left:
+            self.event.set()
+
+    def within(self, seconds):
+        deadline = time.monotonic() + seconds
+        gc.collect()
+        # What a thread of verifi's has in its hands is let go in a moment.
+        while not self.event.wait(0.01) and time.monotonic() < deadline:
+            gc.collect()
+        return not self.left
+
+
+# Rules 2.6, 2.7.
+@pytest.mark.parametrize("end", ["is closed", "is closed first", "is dropped"])
+def test_a_loop_that_ends_while_results_wait_for_it_is_silent_and_let_go(kali, run, capfd, monkeypatch, end):
+    reports = []
+    monkeypatch.setattr(sys, "unraisablehook", reports.append)
+
+    def leave():
+        loop = asyncio.new_event_loop()
+        tasks = [loop.create_task(kali.call_async("slow", {"ms": 50})) for _ in range(20)]
+        for task in tasks:
+            task._log_destroy_pending = False
+        events = run.stream()
+        loop.run_until_complete(asyncio.sleep(0))
+        if end == "is closed first":
+            loop.close()
+        # The loop does not run while its calls end.
+        kinds = (event["kind"] for event in events)
+        assert sum(1 for _ in zip(range(20), (kind for kind in kinds if kind == "call_finished"))) == 20
+        if end == "is closed":
+            loop.close()
+        return Gone(loop, *tasks)
+
+    with warnings.catch_warnings():
+        # asyncio's own, of a loop that nobody closed.
+        warnings.simplefilter("ignore", ResourceWarning)
+        assert leave().within(10)
+    assert kali.call("echo").ok
+    assert reports == []
+    assert capfd.readouterr() == ("", "")
+
+
+# Rule 2.7.
+def test_a_loop_is_let_go_when_its_calls_are_done(kali):
+    async def main():
+        await asyncio.gather(*(kali.call_async("echo") for _ in range(8)), kali.list_tools_async())
+        return Gone(asyncio.get_running_loop())
+
+    assert asyncio.run(main()).within(10)
 
 
 # Rules 2.1, 7.3.

@@ -32,6 +32,16 @@ for target in (work, work, read, read):
 run.subscribe(lambda event: None)
 for _ in range(50): kali.call("echo")
 """,
+    "loops that await without end": """
+import asyncio, threading
+async def work():
+    while (await kali.call_async("echo")).ok: pass
+async def many():
+    await asyncio.gather(*(work() for _ in range(16)))
+for _ in range(2):
+    threading.Thread(target=lambda: asyncio.run(many()), daemon=True).start()
+for _ in range(50): kali.call("echo")
+""",
     "a subscriber that is busy": """
 import time
 run.subscribe(lambda event: time.sleep(0.05))

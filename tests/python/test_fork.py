@@ -1,5 +1,6 @@
 """Forked and spawned children, and servers that fork their workers."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -65,6 +66,33 @@ def test_a_fork_while_others_call_and_read(kali, run):
         stop.set()
         for thread in threads:
             thread.join()
+
+
+# Rule 7.3.
+@pytest.mark.parametrize("place", ["in the loop", "beside it"])
+def test_a_fork_while_calls_are_awaited(kali, place):
+    async def work(stop):
+        while not stop.is_set():
+            assert (await kali.call_async("echo")).ok
+
+    async def many():
+        return await asyncio.gather(*(kali.call_async("echo", {"text": str(n)}) for n in range(8)))
+
+    def child():
+        return [result.text for result in asyncio.run(many())] == list("01234567")
+
+    async def main():
+        stop = threading.Event()
+        tasks = [asyncio.ensure_future(work(stop)) for _ in range(16)]
+        statuses = []
+        for _ in range(10):
+            await kali.call_async("echo")
+            statuses.append(in_child(child) if place == "in the loop" else await asyncio.to_thread(in_child, child))
+        stop.set()
+        await asyncio.gather(*tasks)
+        return statuses
+
+    assert asyncio.run(main()) == [0] * 10
 
 
 # Rule 7.3.

@@ -6,6 +6,7 @@ mod errors;
 mod events;
 mod exit;
 mod journal;
+mod outlet;
 mod redaction;
 mod result;
 mod run;
@@ -27,6 +28,8 @@ mod _verifi {
     use super::exit::{close_all, forked, shut};
     #[pymodule_export]
     use super::journal::{JournalReader, verify_journal};
+    #[pymodule_export]
+    use super::outlet::Outlet;
     #[pymodule_export]
     use super::redaction::{Redactor, collect_run_secrets, redact};
     #[pymodule_export]

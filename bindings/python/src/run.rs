@@ -7,10 +7,11 @@ use std::thread;
 use pyo3::prelude::*;
 use verifi::RunOptions;
 
-use crate::convert::{json, tell};
+use crate::convert::json;
 use crate::errors::raised;
 use crate::events::Subscription;
 use crate::exit;
+use crate::outlet::Waiter;
 use crate::slot::Slot;
 
 /// An open run.
@@ -90,17 +91,19 @@ impl Run {
         py.detach(|| self.handle.close());
     }
 
-    /// Closes it on a thread of its own and calls `done(None, None)`.
-    fn start_close(&self, py: Python<'_>, done: Py<PyAny>) {
-        // No `Held`: dropped on a thread of verifi's it would ask for Python.
-        let (run, done) = (self.handle.0.clone(), Arc::new(done));
-        let close = move || {
-            run.close();
-            tell(&done, |_| Ok(()));
+    /// Closes it on a thread of its own and tells the waiter.
+    fn start_close(&self, py: Python<'_>, waiter: Waiter) {
+        let close = |waiter: Waiter| {
+            // No `Held`: dropped on a thread of verifi's it would ask for Python.
+            let run = self.handle.0.clone();
+            move || {
+                run.close();
+                waiter.tell(|py| Ok(py.None()));
+            }
         };
-        let started = thread::Builder::new().name("verifi-close".into()).spawn(close.clone());
+        let started = thread::Builder::new().name("verifi-close".into()).spawn(close(waiter.clone_ref(py)));
         if started.is_err() {
-            py.detach(close);
+            py.detach(close(waiter));
         }
     }
 }

@@ -7,9 +7,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use verifi::{Arguments, CallOptions, CancelToken, ListOptions, Progress, ProgressFn, ToolDefinition};
 
-use crate::convert::{json, limit, tell};
+use crate::convert::{json, limit};
 use crate::errors::raised;
 use crate::exit;
+use crate::outlet::Waiter;
 use crate::result::ToolResult;
 use crate::run::Held;
 use crate::waiting::{Inbox, block, is_main_thread};
@@ -93,7 +94,7 @@ impl Slot {
         Ok(ToolResult::new(py, result))
     }
 
-    /// Starts a call; `done(result, None)` is called on a thread of verifi's.
+    /// Starts a call, whose result the waiter is told.
     fn start(
         &self,
         py: Python<'_>,
@@ -101,11 +102,11 @@ impl Slot {
         arguments: Given,
         timeout: Option<f64>,
         on_progress: Option<Py<PyAny>>,
-        done: Py<PyAny>,
+        waiter: Waiter,
     ) -> Call {
         let cancel = CancelToken::new();
         let options = CallOptions { cancel: Some(cancel.clone()), ..options(timeout, on_progress) };
-        let told = move |result| tell(&done, |py| Bound::new(py, ToolResult::new(py, result)).map(Bound::unbind));
+        let told = move |result| waiter.tell(|py| Ok(Py::new(py, ToolResult::new(py, result))?.into_any()));
         py.detach(|| self.slot.call_then(tool, arguments, options, told));
         Call { cancel }
     }
@@ -125,11 +126,11 @@ impl Slot {
         pairs(listed)
     }
 
-    /// Starts to list; `done(pairs, error)` is called on a thread of verifi's.
-    fn start_definitions(&self, py: Python<'_>, timeout: Option<f64>, done: Py<PyAny>) -> Call {
+    /// Starts to list; the waiter is told the pairs, or why there are none.
+    fn start_definitions(&self, py: Python<'_>, timeout: Option<f64>, waiter: Waiter) -> Call {
         let cancel = CancelToken::new();
         let options = ListOptions { timeout: limit(timeout), cancel: Some(cancel.clone()) };
-        let told = move |listed| tell(&done, |_| pairs(listed));
+        let told = move |listed| waiter.tell(|py| Ok(pairs(listed)?.into_pyobject(py)?.unbind()));
         py.detach(|| self.slot.tool_definitions_then(options, told));
         Call { cancel }
     }

@@ -5,31 +5,40 @@ asyncio is imported at first use: a harness without it does not pay for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
+
+from ._verifi import Outlet, report
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
 
     from ._types import Progress
 
-from ._verifi import report
-
 T = TypeVar("T")
-Done = Callable[[T | None, BaseException | None], object]
+
+Waiter: TypeAlias = "tuple[Outlet, Future[T]]"
+"""Whoever awaits something, and the way there."""
+
+Settled: TypeAlias = "tuple[Future[Any], Any, BaseException | None]"
+"""A future with its value or its exception."""
+
+# By the loop's id, which is its own since the outlet keeps it. An outlet lives while something is under way.
+_outlets: WeakValueDictionary[int, Outlet] = WeakValueDictionary()
 
 
 class Cancellable(Protocol):
     def cancel(self) -> None: ...
 
 
-async def settled(start: Callable[[Done[T]], Cancellable]) -> T:
+async def settled(start: Callable[[Waiter[T]], Cancellable]) -> T:
     """Awaits what `start` begins. Whatever ends the wait before its time cancels it."""
     from asyncio import get_running_loop
 
     loop = get_running_loop()
     future: Future[T] = loop.create_future()
-    started = start(lambda value, error: hand_over(loop, settle, future, value, error))
+    started = start((_outlet(loop), future))
     try:
         return await future
     except BaseException:
@@ -38,6 +47,39 @@ async def settled(start: Callable[[Done[T]], Cancellable]) -> T:
         if not loop.is_closed():
             future.cancel()
         raise
+
+
+def _outlet(loop: AbstractEventLoop) -> Outlet:
+    outlet = _outlets.get(id(loop))
+    if outlet is None:
+        outlet = _outlets[id(loop)] = Outlet(loop, _drain)
+    return outlet
+
+
+def _drain(loop: AbstractEventLoop, outlet: Outlet) -> None:
+    """Runs in the loop, each time again after the tasks that it let go on, until there is nothing to take."""
+    taken = outlet.take()
+    if not taken:
+        return
+    left = iter(taken)
+    try:
+        _settle_all(left)
+    except BaseException:
+        # A signal's handler raised: the others are not to wait for ever.
+        _settle_all(left)
+        raise
+    finally:
+        loop.call_soon(_drain, loop, outlet)
+
+
+def _settle_all(ended: Iterator[Settled]) -> None:
+    for future, value, error in ended:
+        settle(future, value, error)
+
+
+def forget_outlets() -> None:
+    """In a child after a fork: what is under way there ends in the parent alone."""
+    _outlets.clear()
 
 
 def settle(future: Future[T], value: T, error: BaseException | None) -> None:

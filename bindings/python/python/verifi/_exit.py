@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from . import _verifi
+from ._asyncio import forget_outlets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ def _end() -> None:
 def _forked() -> None:
     _readers.clear()
     _verifi.forked()
+    forget_outlets()
 
 
 atexit.register(_end)

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _verifi
-from ._asyncio import Done, settled
+from ._asyncio import settled
 from ._errors import ManifestError, OptionsError
 from ._events import EventStream, Subscription
 from ._options import in_own_words, options_json
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ._asyncio import Waiter
     from ._types import Event, Ledger
 
 
@@ -155,8 +156,8 @@ class Run:
         """`close` for asyncio. `async with` awaits it."""
         await settled(self._start_close)
 
-    def _start_close(self, done: Done[None]) -> _Uncancellable:
-        self._native.start_close(done)
+    def _start_close(self, waiter: Waiter[None]) -> _Uncancellable:
+        self._native.start_close(waiter)
         return _Uncancellable()
 
     def __enter__(self) -> Self:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from json import loads
 from typing import TYPE_CHECKING, Any, cast
 
-from ._asyncio import Done, in_loop, settled
+from ._asyncio import in_loop, settled
 from ._request import check_timeout, request
 
 if TYPE_CHECKING:
     from . import _verifi
+    from ._asyncio import Waiter
     from ._types import Progress, ServerHealth, ToolDefinition
     from ._verifi import ToolResult
 
@@ -75,7 +76,7 @@ class Slot:
         if callable(on_progress):
             on_progress = in_loop(on_progress)
         made = request(tool, arguments, timeout, on_progress)
-        return await settled(lambda done: self._native.start(*made, done))
+        return await settled(lambda waiter: self._native.start(*made, waiter))
 
     def list_tools(self, *, timeout: float | None = None) -> list[str]:
         """The names of the slot's tools, all pages of them. Waits like `call`.
@@ -122,8 +123,8 @@ class Slot:
     async def _listed(self, timeout: float | None) -> list[tuple[str, str]]:
         seconds = _seconds(timeout)
 
-        def start(done: Done[list[tuple[str, str]]]) -> _verifi.Call:
-            return self._native.start_definitions(seconds, done)
+        def start(waiter: Waiter[list[tuple[str, str]]]) -> _verifi.Call:
+            return self._native.start_definitions(seconds, waiter)
 
         return await settled(start)
 

@@ -1,11 +1,14 @@
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
+from ._asyncio import Settled, Waiter
 from ._types import Outcome, Progress, Server
 
 __all__ = [
     "Call",
     "JournalReader",
+    "Outlet",
     "Redactor",
     "Run",
     "SDK_VERSION",
@@ -27,8 +30,6 @@ SDK_VERSION: Final[str]
 VERSION: Final[str]
 
 _Arguments = str | tuple[str]
-_T = TypeVar("_T")
-_Done = Callable[[_T | None, BaseException | None], object]
 _OnProgress = Callable[[Progress], object] | None
 
 @final
@@ -70,7 +71,7 @@ class Run:
     def subscribe(self, since: int | None) -> Subscription: ...
     def log(self, line: str) -> None: ...
     def close(self) -> None: ...
-    def start_close(self, done: _Done[None]) -> None: ...
+    def start_close(self, waiter: Waiter[None]) -> None: ...
 
 @final
 class Slot:
@@ -87,17 +88,22 @@ class Slot:
         arguments: _Arguments,
         timeout: float | None,
         on_progress: _OnProgress,
-        done: _Done[ToolResult],
+        waiter: Waiter[ToolResult],
     ) -> Call: ...
     def definitions(self, timeout: float | None) -> list[tuple[str, str]]: ...
     def start_definitions(
-        self, timeout: float | None, done: _Done[list[tuple[str, str]]]
+        self, timeout: float | None, waiter: Waiter[list[tuple[str, str]]]
     ) -> Call: ...
     def health(self) -> str: ...
 
 @final
 class Call:
     def cancel(self) -> None: ...
+
+@final
+class Outlet:
+    def __new__(cls, event_loop: AbstractEventLoop, drain: Callable[[AbstractEventLoop, Outlet], object]) -> Outlet: ...
+    def take(self) -> list[Settled]: ...
 
 @final
 class Subscription:
