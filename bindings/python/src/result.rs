@@ -51,30 +51,38 @@ pub(crate) struct ToolResult {
 }
 
 /// A text, which may be large: Python's string is made when it is asked for, and is then the only copy.
-struct Text {
-    given: Mutex<String>,
-    made: PyOnceLock<Py<PyString>>,
+///
+/// Nobody waits for the lock, since whoever has it keeps the interpreter. `PyOnceLock` would let go of it at the first
+/// use, and every call would have to get it twice.
+struct Text(Mutex<Form>);
+
+enum Form {
+    Given(String),
+    Made(Py<PyString>),
 }
 
 impl Text {
-    fn new(text: String) -> Text {
-        Text { given: Mutex::new(text), made: PyOnceLock::new() }
+    fn new(given: String) -> Text {
+        Text(Mutex::new(Form::Given(given)))
     }
 
-    fn of(py: Python<'_>, made: Py<PyString>) -> Text {
-        let text = Text::new(String::new());
-        text.made.get_or_init(py, || made);
-        text
+    fn of(made: Py<PyString>) -> Text {
+        Text(Mutex::new(Form::Made(made)))
     }
 
     /// MemoryError when there is no room for it; then it can be asked for again.
-    fn get(&self, py: Python<'_>) -> PyResult<&Py<PyString>> {
-        self.made.get_or_try_init(py, || {
-            let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-            let made = PyString::from_bytes(py, given.as_bytes())?.unbind();
-            verifi::reuse(std::mem::take(&mut *given));
-            Ok(made)
-        })
+    fn get(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
+        let mut form = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match &mut *form {
+            Form::Made(made) => return Ok(made.clone_ref(py)),
+            Form::Given(given) => {
+                let made = PyString::from_bytes(py, given.as_bytes())?.unbind();
+                verifi::reuse(std::mem::take(given));
+                made
+            }
+        };
+        *form = Form::Made(made.clone_ref(py));
+        Ok(made)
     }
 }
 
@@ -106,7 +114,7 @@ impl ToolResult {
 impl ToolResult {
     #[getter]
     fn text(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        self.text.get(py).map(|text| text.clone_ref(py))
+        self.text.get(py)
     }
 
     #[getter]
@@ -146,7 +154,7 @@ impl ToolResult {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (name, shown) = match &self.error {
-            Some(error) => ("error", error),
+            Some(error) => ("error", error.clone_ref(py)),
             None => ("text", self.text.get(py)?),
         };
         let shown = shown.bind(py).to_string_lossy();
@@ -180,7 +188,7 @@ pub(crate) fn restore_result(py: Python<'_>, first: First, second: Second) -> Py
     raw_json.get_or_init(py, || raw);
     Ok(ToolResult {
         ok,
-        text: Text::of(py, text),
+        text: Text::of(text),
         is_error,
         latency_ms,
         error,
