@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyString, PyTuple};
 use verifi::{Outcome, RawJson, ServerRole};
 
@@ -52,8 +52,8 @@ pub(crate) struct ToolResult {
 
 /// A text, which may be large: Python's string is made when it is asked for, and is then the only copy.
 ///
-/// Nobody waits for the lock, since whoever has it keeps the interpreter. `PyOnceLock` would let go of it at the first
-/// use, and every call would have to get it twice.
+/// Hardly anybody waits for the lock, since whoever has it keeps the interpreter. `PyOnceLock` would let go of it at the
+/// first use, and every call would have to get it twice.
 struct Text(Mutex<Form>);
 
 enum Form {
@@ -72,7 +72,7 @@ impl Text {
 
     /// MemoryError when there is no room for it; then it can be asked for again.
     fn get(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        let mut form = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut form = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let made = match &mut *form {
             Form::Made(made) => return Ok(made.clone_ref(py)),
             Form::Given(given) => {
