@@ -1,8 +1,8 @@
 //! The memory of a large answer, kept for the next one. The system gives it anew page by page, which takes about as long
 //! as to read the answer.
 //!
-//! Two buffers a process, for body and text of an answer that needs both, and none without an open run. A child after `fork` may
-//! find the lock held for ever: so nobody waits for it.
+//! Two buffers a process, for body and text of an answer that needs both, and none without an open run. A child after
+//! `fork` may find the lock held for ever: so nobody waits for it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -52,7 +52,7 @@ def test_loops_one_after_the_other_and_in_different_threads(kali):
     assert sorted(found) == list("01234567")
 
 
-# Rules 3.4, 7.3.
+# Rule 7.3.
 def test_loops_at_once_with_many_calls_each_get_their_own_answers(kali):
     wrong = []
 
@@ -73,7 +73,7 @@ def test_loops_at_once_with_many_calls_each_get_their_own_answers(kali):
     assert wrong == []
 
 
-# Rules 3.4, 7.3.
+# Rule 7.3.
 def test_two_loops_that_take_turns_in_a_thread(kali):
     loops = [asyncio.new_event_loop() for _ in range(2)]
     under_way = [loop.create_task(kali.call_async("slow", {"ms": 50})) for loop in loops]
@@ -170,7 +170,7 @@ class Gone:
         return not self.left
 
 
-# Rules 2.6, 2.7.
+# Rule 7.3.
 @pytest.mark.parametrize("end", ["is closed", "is closed first", "is dropped"])
 def test_a_loop_that_ends_while_results_wait_for_it_is_silent_and_let_go(kali, run, capfd, monkeypatch, end):
     reports = []
@@ -201,7 +201,7 @@ def test_a_loop_that_ends_while_results_wait_for_it_is_silent_and_let_go(kali, r
     assert capfd.readouterr() == ("", "")
 
 
-# Rule 2.7.
+# Rule 7.3.
 def test_a_loop_is_let_go_when_its_calls_are_done(kali):
     async def main():
         await asyncio.gather(*(kali.call_async("echo") for _ in range(8)), kali.list_tools_async())
