@@ -44,12 +44,12 @@ def main():
             what = fault(work, figures)
             passed, failed = passed + (what is None), failed + (what is not None)
             if what is not None:
-                print(f"{work}, {client}: {what}")
+                print(f"{work}, {client} ... FAILED: {what}")
     page = table.markdown(run.gather(bench, bare, {"a peer": "nobody asked for it"}))
     missing = [client.name for client in own if f"| {client.name} |" not in page]
     passed, failed = passed + (not missing), failed + bool(missing)
     if missing:
-        print(f"the table lacks {', '.join(missing)}")
+        print(f"the table ... FAILED: it lacks {', '.join(missing)}")
     print(f"bench: {passed} passed, {failed} failed")
     return 1 if failed else 0
 

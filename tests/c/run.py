@@ -220,8 +220,9 @@ def main(names):
         begin = time.monotonic()
         try:
             test()
-        except Exception:
-            traceback.print_exc()
+        except Exception as fault:
+            traceback.print_exc(file=sys.stdout)
+            print(f"{test.__name__} ... FAILED: {str(fault).partition(chr(10))[0]}")
             failed += 1
         else:
             passed += 1

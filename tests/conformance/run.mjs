@@ -120,7 +120,7 @@ console.log(table(results));
 if (options.readme) await publish(table(results));
 const failed = results.filter(({ failure }) => failure);
 for (const { face, suite, name, revision, failure } of failed) {
-  console.log(`\n${face}, ${name} at ${revision} (${suite}):\n    ${failure}`);
+  console.log(`\n${face}, ${name} at ${revision} (${suite}) ... FAILED:\n    ${failure}`);
 }
 console.log(`\n${results.length - failed.length} passed, ${failed.length} failed`);
 process.exitCode = failed.length || !results.length ? 1 : 0;

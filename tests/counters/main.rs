@@ -64,10 +64,10 @@ impl Checks {
     fn hold(&mut self, name: &str, what: &str, counted: f64, ceiling: f64) {
         let (count, word) = match counted <= ceiling {
             true => (&mut self.passed, "ok"),
-            false => (&mut self.failed, "TOO MUCH"),
+            false => (&mut self.failed, "FAILED"),
         };
         *count += 1;
-        println!("{name}: {counted:.1} {what}, of {ceiling} at the most: {word}");
+        println!("{name}: {counted:.1} {what}, of {ceiling} at the most ... {word}");
     }
 }
 

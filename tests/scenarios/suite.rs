@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::compare::{compare, dump};
 use super::driver::Driver;
@@ -93,13 +94,19 @@ impl Suite {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some(scenario) = next else { break };
             let title = format!("{} ({})", scenario.title, form.name());
+            let begin = Instant::now();
             let outcome = run(scenario, &self.driver, form, &mut shared);
+            let time = begin.elapsed();
             let outcome = if scenario.plan.chance { outcome } else { self.dumped(&title, outcome) };
-            tally.lock().unwrap_or_else(PoisonError::into_inner).add(&title, outcome);
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(&title, outcome, time);
         }
         if let Some(Err(what)) = shared.map(Driver::end) {
             let outcome = Outcome::Failed(what);
-            tally.lock().unwrap_or_else(PoisonError::into_inner).add("the end of a shared driver", outcome);
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(
+                "the end of a shared driver",
+                outcome,
+                Duration::ZERO,
+            );
         }
     }
 
@@ -123,11 +130,11 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, title: &str, outcome: Outcome) {
+    fn add(&mut self, title: &str, outcome: Outcome, time: Duration) {
         match outcome {
             Outcome::Passed(_) => {
                 self.passed += 1;
-                println!("{title} ... ok");
+                println!("{title} ... ok, {} ms", time.as_millis());
             }
             Outcome::Skipped(command) => {
                 self.skipped += 1;
@@ -135,7 +142,7 @@ impl Tally {
             }
             Outcome::Failed(what) => {
                 self.failed += 1;
-                println!("{title} ... FAILED");
+                println!("{title} ... FAILED, {} ms: {}", time.as_millis(), first_line(&what));
                 self.failures.push(format!("---- {title}\n{what}"));
             }
         }
@@ -145,6 +152,10 @@ impl Tally {
         self.failures.iter().for_each(|failure| println!("\n{failure}"));
         println!("\nscenarios: {} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
     }
+}
+
+fn first_line(what: &str) -> String {
+    what.lines().next().unwrap_or_default().chars().take(300).collect()
 }
 
 /// The program: `--driver 'CMD ARGS' [--filter X] [--form blocking|awaited] [--jobs N] [--dump DIR] [--list]`, or
