@@ -105,9 +105,26 @@ impl Driver {
 
     /// The most memory that it had at once, in MB, as Linux counts it.
     pub fn peak_mb(&self) -> Option<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-        Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
+        let peak = status_line(&self.child.id().to_string(), "VmHWM:")?;
+        Some(peak.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
+    }
+
+    /// Job control: stops its process, or lets it go on; done when that is so.
+    pub fn control(&self, what: &str) -> Result<(), String> {
+        let (signal, is_stopped) = match what {
+            "stop" => ("STOP", true),
+            "continue" => ("CONT", false),
+            _ => return Err(format!("{what}: neither stop nor continue")),
+        };
+        let id = self.child.id().to_string();
+        let status = Command::new("sh").args(["-c", "kill -$0 $1", signal, &id]).status().map_err(|e| e.to_string())?;
+        let stopped = || status_line(&id, "State:").is_some_and(|state| state.starts_with('T'));
+        let end = Instant::now() + END;
+        while status.success() && stopped() != is_stopped && Instant::now() < end {
+            // Nobody tells: there is only to look.
+            thread::sleep(Duration::from_millis(1));
+        }
+        if stopped() == is_stopped { Ok(()) } else { Err(format!("the driver does not {what}")) }
     }
 
     /// Ends it: the status must be 0, and nobody may have panicked.
@@ -142,6 +159,12 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// What Linux says of a process under a name.
+fn status_line(id: &str, name: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_owned())
 }
 
 /// A value of the environment: a string, or `{"latin1": …}`.

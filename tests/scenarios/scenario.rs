@@ -175,6 +175,8 @@ pub struct Step {
     pub read: Option<String>,
     /// A file to look at or, with `do`, to change.
     pub file: Option<String>,
+    /// `stop` or `continue`: the driver's process, as a shell's job control does it.
+    pub process: Option<String>,
     /// A server to command: with `do`, `await`, `release` or `script`.
     pub server: Option<String>,
     #[serde(rename = "do")]

@@ -36,6 +36,10 @@ impl Running {
         if let Some(server) = &step.server {
             return Ok(vec![self.command_server(server, step)?]);
         }
+        if let Some(what) = &step.process {
+            self.driver.control(what)?;
+            return Ok(Vec::new());
+        }
         if let Some(path) = &step.file {
             return Ok(vec![Reply::of(&folder::change(path, step.verb.as_ref())?)]);
         }
@@ -183,6 +187,7 @@ impl Step {
             ("verify", &self.verify),
             ("read", &self.read),
             ("file", &self.file),
+            ("process", &self.process),
             ("server", &self.server),
         ];
         let named = verbs.iter().find_map(|(verb, field)| field.as_ref().map(|field| format!("{verb} {field}")));

@@ -11,6 +11,7 @@ pub mod matching;
 mod mcp;
 mod modern;
 mod payload;
+mod peers;
 mod prebuilt;
 mod request;
 #[path = "../scenarios/mod.rs"]

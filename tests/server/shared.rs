@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::action::{Action, Condition};
 use crate::listener::Listener;
+use crate::peers::wait_until_told;
 use crate::request::Request;
 use crate::script::{Match, Script};
 use crate::socket::Link;
@@ -196,17 +197,19 @@ impl Shared {
         })
     }
 
-    /// Ends every connection, by a reset or in order, and waits until it is gone.
+    /// Ends every connection, by a reset or in order, and waits until it is gone for its client too.
     pub fn drop_connections(&self, end: fn(&Link)) {
         let at = self.now();
-        let last = self.change(|state| {
+        let (last, clients) = self.change(|state| {
+            let clients: Vec<u16> = state.links.values().filter_map(|link| link.client()).collect();
             for (&number, link) in &state.links {
                 state.connections[number as usize - 1].closed.get_or_insert((at, Side::Server));
                 end(link);
             }
-            state.links.keys().last().copied().unwrap_or(0)
+            (state.links.keys().last().copied().unwrap_or(0), clients)
         });
         self.wait_for(|state| state.links.keys().next().is_none_or(|&first| first > last), DROP_LIMIT);
+        wait_until_told(&clients, self.address.port(), DROP_LIMIT);
     }
 
     /// The record as JSON: what the control channel gives.

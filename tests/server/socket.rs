@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::ServerConnection;
 use socket2::SockRef;
@@ -56,6 +56,11 @@ impl Link {
         let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 
+    /// The client's port, unless it is gone.
+    pub fn client(&self) -> Option<u16> {
+        self.stream.peer_addr().ok().map(|address| address.port())
+    }
+
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
@@ -93,24 +98,35 @@ impl Socket {
 
     /// Reads what is there into `pending`, waiting for it up to `limit`, or for ever.
     pub fn read(&mut self, limit: Option<Duration>) -> Got {
-        let limit = limit.map(|limit| limit.max(Duration::from_millis(1)));
-        if limit != self.limit && self.link.stream.set_read_timeout(limit).is_err() {
-            return Got::Closed;
+        let end = limit.map(|limit| Instant::now() + limit);
+        loop {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            match self.read_once(left) {
+                _ if self.link.has_ended() => return Got::Closed,
+                Ok(0) => return Got::Closed,
+                Ok(length) => {
+                    self.pending.extend_from_slice(&self.buffer[..length]);
+                    return Got::Bytes;
+                }
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    return Got::Nothing;
+                }
+                // The process was stopped and goes on: signal(7).
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Got::Closed,
+            }
         }
-        self.limit = limit;
-        let read = match &mut self.tls {
+    }
+
+    fn read_once(&mut self, limit: Option<Duration>) -> io::Result<usize> {
+        let limit = limit.map(|limit| limit.max(Duration::from_millis(1)));
+        if limit != self.limit {
+            self.link.stream.set_read_timeout(limit)?;
+            self.limit = limit;
+        }
+        match &mut self.tls {
             None => (&self.link.stream).read(&mut self.buffer),
             Some(tls) => rustls::Stream::new(&mut **tls, &mut &self.link.stream).read(&mut self.buffer),
-        };
-        match read {
-            _ if self.link.has_ended() => Got::Closed,
-            Ok(0) => Got::Closed,
-            Ok(length) => {
-                self.pending.extend_from_slice(&self.buffer[..length]);
-                Got::Bytes
-            }
-            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Got::Nothing,
-            Err(_) => Got::Closed,
         }
     }
 
