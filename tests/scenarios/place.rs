@@ -1,5 +1,5 @@
 //! The places of a scenario, and their names in its text: `{{A}}` is the URL of a server, `{{A.port}}` its port,
-//! `{{A.ca}}` the file that makes a client trust it, and `{{dir}}` a folder.
+//! `{{A.ca}}` the file that makes a client trust it, and `{{dir}}` a folder; `{{16 MiB}}` is so much text.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,8 @@ use serde_json::value::RawValue;
 
 use super::folder::Folder;
 use crate::{Port, Script, Server};
+
+const LARGE: &str = "{{16 MiB}}";
 
 /// The servers of a scenario, running, and its folder.
 pub struct Places {
@@ -42,6 +44,7 @@ impl Places {
     /// The text with the places in it.
     pub fn fill(&self, text: &str) -> String {
         let text = text.replace("{{dir}}", &self.folder.shown());
+        let text = if text.contains(LARGE) { text.replace(LARGE, &"x".repeat(16 << 20)) } else { text };
         self.servers.iter().fold(text, |text, (name, server)| {
             let ca = server.ca_file().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
             text.replace(&format!("{{{{{name}}}}}"), server.url())

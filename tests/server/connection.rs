@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::exchange::Exchange;
 use crate::prebuilt;
 use crate::request::{BodyLength, Head, Request, dechunk};
-use crate::script::{IdleEnd, KeepAlive, Script};
+use crate::script::{IdleEnd, KeepAlive, Refusal, Script};
 use crate::shared::{Shared, Side};
 use crate::socket::{Got, Link, Socket};
 
@@ -72,6 +72,12 @@ fn next_request(socket: &mut Socket, shared: &Shared, script: &Script) -> Option
         {
             continue;
         }
+        if let Some(refusal) = &script.traits.refuses
+            && refusal.is_for(&socket.pending)
+        {
+            refuse(socket, shared, refusal);
+            return None;
+        }
         if let Some(request) = take_request(&mut socket.pending) {
             return Some(request);
         }
@@ -94,6 +100,23 @@ fn next_request(socket: &mut Socket, shared: &Shared, script: &Script) -> Option
                 return None;
             }
         }
+    }
+}
+
+/// Answers a request of which the head is all that was read.
+fn refuse(socket: &mut Socket, shared: &Shared, refusal: &Refusal) {
+    const LIMIT: Duration = Duration::from_secs(20);
+    let _ = socket
+        .write(b"HTTP/1.1 413 Content Too Large\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\ntoo large");
+    socket.ended_by_server = refusal.closes;
+    if !refusal.closes {
+        socket.outlast(shared.address.port(), LIMIT);
+    }
+}
+
+impl Refusal {
+    fn is_for(&self, pending: &[u8]) -> bool {
+        Head::parse(pending).is_some_and(|head| matches!(head.body(), BodyLength::Bytes(length) if length > self.over))
     }
 }
 

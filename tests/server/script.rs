@@ -48,6 +48,8 @@ pub struct Traits {
     pub listen: Listen,
     /// Answers every `tools/call` with the same result, without looking at it or recording it: for benchmarks.
     pub prebuilt: Option<Prebuilt>,
+    /// Answers 413 as soon as it has the head of too large a request.
+    pub refuses: Option<Refusal>,
 }
 
 impl Default for Traits {
@@ -66,6 +68,7 @@ impl Default for Traits {
             ipv6: false,
             listen: Listen::Open,
             prebuilt: None,
+            refuses: None,
         }
     }
 }
@@ -135,6 +138,17 @@ pub enum Listen {
     Refuse,
     /// Its backlog is full and stays so: connecting hangs.
     Full,
+}
+
+/// Who announces too long a body is told so at once; nothing of the body is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Refusal {
+    /// Bytes that are not too many.
+    pub over: usize,
+    /// Whether the connection is then closed; else it stays until the client closes it.
+    #[serde(default)]
+    pub closes: bool,
 }
 
 /// The fixed answer of a benchmark server.

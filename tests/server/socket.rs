@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use rustls::ServerConnection;
 use socket2::SockRef;
 
+use crate::peers::wait_until_told;
+
 /// How long a write may take before the client counts as gone.
 const WRITE_LIMIT: Duration = Duration::from_secs(60);
 
@@ -128,6 +130,12 @@ impl Socket {
             None => (&self.link.stream).read(&mut self.buffer),
             Some(tls) => rustls::Stream::new(&mut **tls, &mut &self.link.stream).read(&mut self.buffer),
         }
+    }
+
+    /// Waits until the client has closed the connection, without reading.
+    pub fn outlast(&self, server: u16, limit: Duration) {
+        let client = self.link.client();
+        wait_until_told(client.as_slice(), server, limit);
     }
 
     /// Writes all of it: one `write` call as long as the kernel takes it.

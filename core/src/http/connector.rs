@@ -20,6 +20,9 @@ use super::wire::{Phase, Wire};
 /// What comes is used as it comes, but for lines: those of the head, and the sizes of chunks.
 const LONGEST_UNREAD: usize = 512 * 1024;
 
+/// While the server takes nothing of a request, whether it has answered is looked at so often.
+const LOOK: Duration = Duration::from_millis(250);
+
 /// Goes through a proxy where there is one.
 #[derive(Debug, Default)]
 pub(super) struct Tunnel(ConnectProxyConnector);
@@ -74,7 +77,8 @@ impl<In: Transport> Connector<In> for Dial {
         wire.enter(Phase::Securing);
         let mut buffers = ConnectionBuffers::default();
         buffers.make_room(wire.room());
-        let transport = Tcp { wire: wire.clone(), stream, buffers, read_timeout: None, write_timeout: None };
+        let transport =
+            Tcp { wire: wire.clone(), stream, buffers, read_timeout: None, write_timeout: None, refused: false };
         Ok(Some(Either::B(transport)))
     }
 }
@@ -129,6 +133,8 @@ pub(super) struct Tcp {
     buffers: ConnectionBuffers,
     read_timeout: Option<Duration>,
     write_timeout: Option<Duration>,
+    /// The server has answered before it had the whole request, and gets no more of it.
+    refused: bool,
 }
 
 impl Tcp {
@@ -138,8 +144,8 @@ impl Tcp {
         if rest.is_empty() {
             return Ok(());
         }
-        while !rest.is_empty() {
-            let step = step(self.write_timeout, self.wire.sending().map_err(stopped)?);
+        while !rest.is_empty() && !self.refused {
+            let step = step(self.write_timeout, self.wire.sending().map_err(stopped)?.min(LOOK));
             if self.write_timeout != Some(step) {
                 self.stream.set_write_timeout(Some(step))?;
                 self.write_timeout = Some(step);
@@ -147,6 +153,7 @@ impl Tcp {
             match (&*self.stream).write(rest) {
                 Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
                 Ok(sent) => rest = &rest[sent..],
+                Err(_) if is_refused(&self.stream) => self.refused = true,
                 Err(error) if is_retried(&error) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -216,6 +223,18 @@ fn arrived(stream: &TcpStream) -> io::Result<Arrived> {
     }
 }
 
+/// Whether an answer that refuses the request is there. Nobody need read the rest of it then, nor will: RFC 9112,
+/// section 9.5. Over TLS there is no telling; and 408 is said to an idle connection, before the request.
+fn is_refused(stream: &TcpStream) -> bool {
+    let mut line = [0; 12];
+    // Since something is there, this does not wait.
+    matches!(arrived(stream), Ok(Arrived::Data))
+        && matches!(stream.peek(&mut line), Ok(length) if length == line.len())
+        && line.starts_with(b"HTTP/1.")
+        && matches!(line[9], b'3'..=b'5')
+        && line[9..] != *b"408"
+}
+
 impl Transport for Tcp {
     fn buffers(&mut self) -> &mut dyn Buffers {
         &mut self.buffers
@@ -242,6 +261,9 @@ impl Transport for Tcp {
 
     /// ureq asks when it puts a connection away and again when it takes it out: only the second is worth a system call.
     fn is_open(&mut self) -> bool {
+        if self.refused {
+            return false;
+        }
         if self.wire.phase() != Phase::Idle {
             self.buffers.shrink();
             return true;
