@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -56,6 +57,8 @@ pub(crate) struct Server {
     /// Sessions that were given up, to be ended with the run.
     retired: Mutex<Vec<Arc<Session>>>,
     pub(crate) catalog: Catalog,
+    /// When the list was asked for that calls needed which missed headers.
+    pub(super) listed_anew: Arc<Shared<Instant>>,
     pub(super) listener: Listening,
     /// How many answers to questions of the server's are under way.
     pub(super) answering: AtomicUsize,
@@ -82,6 +85,7 @@ impl Server {
             next_id: AtomicU64::new(1),
             retired: Mutex::default(),
             catalog: Catalog::default(),
+            listed_anew: Arc::default(),
             listener: Listening::default(),
             answering: AtomicUsize::new(0),
         })

@@ -1,6 +1,7 @@
 //! A request and what it takes to get its response: a session, the right revision, the rounds of an interim result.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::StatusCode;
 
@@ -28,7 +29,8 @@ impl Server {
     /// Sends a request until it has its response.
     pub(super) fn request(self: &Arc<Self>, scope: &Arc<Scope>, ask: Ask) -> Result<Response, Failure> {
         let (renewed, turned, refreshed, rounds) = (false, false, false, 0);
-        let mut pursuit = Pursuit { server: self, scope, ask, renewed, turned, refreshed, rounds };
+        let began = Instant::now();
+        let mut pursuit = Pursuit { server: self, scope, ask, began, renewed, turned, refreshed, rounds };
         loop {
             if let Some(response) = pursuit.step()? {
                 return Ok(response);
@@ -54,6 +56,7 @@ struct Pursuit<'a> {
     server: &'a Arc<Server>,
     scope: &'a Arc<Scope>,
     ask: Ask<'a>,
+    began: Instant,
     /// The session was made anew.
     renewed: bool,
     /// Another revision was turned to.
@@ -170,15 +173,28 @@ impl Pursuit<'_> {
         if std::mem::replace(&mut self.refreshed, true) {
             return Ok(false);
         }
-        if self.server.catalog.params(tool) == self.ask.params {
-            match self.server.ask_for_list(self.scope) {
-                Ok(_) => {}
-                Err(ListFailure::Failed(failure)) if failure.is_stop() => return Err(failure),
-                // What the server said of the call stands.
-                Err(_) => return Ok(false),
-            }
+        if self.server.catalog.params(tool) == self.ask.params && !self.list_anew()? {
+            return Ok(false);
         }
         self.ask.params = self.server.catalog.params(tool);
         Ok(true)
+    }
+
+    /// Asks for a new list, once for all calls that miss headers at the same time. False when there is none: what the
+    /// server said of the call stands.
+    fn list_anew(&self) -> Result<bool, Failure> {
+        let ask = || {
+            let asked = Instant::now();
+            match self.server.ask_for_list(self.scope) {
+                Ok(_) => Ok(Arc::new(asked)),
+                Err(ListFailure::Failed(failure)) => Err(failure),
+                Err(ListFailure::Refused(reason)) => Err(Failure::answered(reason)),
+            }
+        };
+        match self.server.listed_anew.get(self.scope, |asked| *asked > self.began, ask) {
+            Ok(_) => Ok(true),
+            Err(failure) if failure.is_stop() => Err(failure),
+            Err(_) => Ok(false),
+        }
     }
 }
