@@ -1,7 +1,6 @@
 // What the clients in JavaScript have in common: they read what to do and say how it went. README.md has the lines.
 
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 /** The calls of one of those that are at work at once. */
 async function calls(turn, call) {
@@ -37,8 +36,9 @@ async function take(line, call) {
 
 /** Takes turns until the input ends; `call` makes a call of a tool, and gives its text. */
 export async function takeTurns(call) {
-  for await (const line of createInterface({ input: process.stdin })) {
-    process.stdout.write(`${JSON.stringify(await take(line, call))}\n`);
+  // Whoever asks waits for the answer: a line comes alone, and whole.
+  for await (const line of process.stdin) {
+    process.stdout.write(`${JSON.stringify(await take(line.toString(), call))}\n`);
   }
 }
 
