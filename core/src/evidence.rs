@@ -18,12 +18,17 @@ pub(crate) struct Evidence {
 /// A shorter text is not worth two pieces of JSON around it.
 const LARGE: usize = 16 * 1024;
 
+/// What is around the text is copied: it should be the smaller part.
+fn is_worth_it(token: &str, whole: &str) -> bool {
+    token.len() >= LARGE && token.len() >= whole.len() / 2
+}
+
 impl Evidence {
     /// Of a tool's result. A large text is kept once, in the memory that it came in, when that says all of how it came.
     pub(crate) fn of_result(reply: Reply, redactor: &Redactor) -> Evidence {
         let Content { text, is_error } = flatten(reply.text());
         let (text, token) = match text {
-            Text::Token(token) if token.len() >= LARGE && json::is_canonical(token) => {
+            Text::Token(token) if is_worth_it(token, reply.text()) && json::is_canonical(token) => {
                 let place = json::place(reply.text(), token);
                 return Evidence::apart(reply.into_apart(place), is_error, redactor);
             }

@@ -201,6 +201,59 @@ def test_a_loop_that_ends_while_results_wait_for_it_is_silent_and_let_go(kali, r
     assert capfd.readouterr() == ("", "")
 
 
+class Interrupted(asyncio.SelectorEventLoop):
+    """Raises once, as a signal's handler may, when something is scheduled of which `where` is true."""
+
+    def where(self, callback):
+        return False
+
+    def call_soon(self, callback, *args, context=None):
+        if self.where(callback):
+            del self.where
+            raise KeyboardInterrupt
+        return super().call_soon(callback, *args, context=context)
+
+
+def is_drain(callback):
+    return getattr(callback, "__name__", "") == "drain"
+
+
+# Rules 2.1, 7.3.
+@pytest.mark.parametrize("where", [is_drain, lambda callback: not is_drain(callback)], ids=["drain", "a task"])
+def test_a_signal_while_results_are_set_costs_no_other_result(kali, where):
+    loop = Interrupted()
+    slow, first = [loop.create_task(kali.call_async("slow", {"ms": ms})) for ms in (500, 50)]
+    first._log_destroy_pending = False
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.where = where
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(first)
+    # As a notebook goes on.
+    for _ in range(3):
+        assert loop.run_until_complete(asyncio.wait_for(kali.call_async("echo"), 5)).ok
+    assert loop.run_until_complete(asyncio.wait_for(slow, 5)).ok
+    loop.close()
+
+
+# Rules 2.1, 7.3.
+def test_a_call_without_room_on_the_stack_ends_all_the_same(program):
+    process = program("""
+import asyncio, sys
+run.close()
+sys.setrecursionlimit(300)
+async def deep(more):
+    return await (deep(more - 1) if more else kali.call_async("echo"))
+async def main():
+    for depth in range(200, 300):
+        done, waiting = await asyncio.wait([asyncio.ensure_future(deep(depth))], timeout=5)
+        assert not waiting, depth
+        assert all(type(task.exception()) is RecursionError or task.result().outcome == "rejected" for task in done)
+asyncio.run(main())
+print("done")
+""")
+    assert process.communicate(timeout=60) == ("done\n", "")
+
+
 # Rule 7.3.
 def test_a_loop_is_let_go_when_its_calls_are_done(kali):
     async def main():

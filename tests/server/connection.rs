@@ -106,8 +106,7 @@ fn next_request(socket: &mut Socket, shared: &Shared, script: &Script) -> Option
 /// Answers a request of which the head is all that was read.
 fn refuse(socket: &mut Socket, shared: &Shared, refusal: &Refusal) {
     const LIMIT: Duration = Duration::from_secs(20);
-    let _ = socket
-        .write(b"HTTP/1.1 413 Content Too Large\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\ntoo large");
+    let _ = socket.write(refusal.answer.as_bytes());
     socket.ended_by_server = refusal.closes;
     if !refusal.closes {
         socket.outlast(shared.address.port(), LIMIT);

@@ -149,6 +149,13 @@ pub struct Refusal {
     /// Whether the connection is then closed; else it stays until the client closes it.
     #[serde(default)]
     pub closes: bool,
+    /// The answer as it goes over the wire; by default 413.
+    #[serde(default = "too_large")]
+    pub answer: String,
+}
+
+fn too_large() -> String {
+    "HTTP/1.1 413 Content Too Large\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\ntoo large".to_owned()
 }
 
 /// The fixed answer of a benchmark server.

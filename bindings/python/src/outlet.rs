@@ -3,8 +3,9 @@
 use std::mem;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -18,7 +19,6 @@ use crate::exit;
 #[pyclass(frozen, weakref, module = "verifi._verifi")]
 pub(crate) struct Outlet {
     event_loop: Py<PyAny>,
-    drain: Py<PyAny>,
     queue: Arc<Mutex<Queue>>,
     process: u32,
 }
@@ -38,9 +38,6 @@ struct Ended {
 }
 
 type Outcome = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
-
-/// What is set at last: the future, its value and its exception, one of which is None.
-type Settled = (Py<PyAny>, Option<Py<PyAny>>, Option<Py<PyAny>>);
 
 /// Whoever awaits something: a future, and the outlet of its loop.
 #[derive(FromPyObject)]
@@ -82,22 +79,86 @@ impl Queue {
         self.ended.push(ended);
         None
     }
+
+    /// What has ended. After nothing the loop is woken for what comes next.
+    fn take(&mut self) -> Vec<Ended> {
+        self.is_watched = !self.ended.is_empty();
+        mem::take(&mut self.ended)
+    }
+
+    /// The loop will not look by itself after all: whether it must be woken at once.
+    fn is_left(&mut self) -> bool {
+        self.is_watched = !self.ended.is_empty();
+        self.is_watched
+    }
 }
 
-fn wake(outlet: &Bound<'_, Outlet>) {
-    let py = outlet.py();
-    let Outlet { event_loop, drain, queue, .. } = outlet.get();
-    let Err(error) = event_loop.call_method1(py, intern!(py, "call_soon_threadsafe"), (drain, event_loop, outlet))
-    else {
-        return;
-    };
-    // What is dropped here may run Python's code: not under the lock.
-    let left = mem::take(&mut *locked(queue));
-    drop(left);
-    // The loop is closed: nobody waits any more.
-    if !error.is_instance_of::<PyRuntimeError>(py) {
-        error.write_unraisable(py, Some(event_loop.bind(py)));
+impl Ended {
+    fn settle(self, py: Python<'_>) -> PyResult<()> {
+        let future = self.waiter.1.bind(py);
+        if future.call_method0(intern!(py, "done"))?.is_truthy()? {
+            return Ok(());
+        }
+        match (self.outcome)(py) {
+            Ok(value) => future.call_method1(intern!(py, "set_result"), (value,)),
+            Err(error) => future.call_method1(intern!(py, "set_exception"), (error.into_value(py),)),
+        }
+        .map(drop)
     }
+}
+
+/// Has the loop empty the outlet.
+fn wake(outlet: &Bound<'_, Outlet>) {
+    if let Err(error) = call(outlet, "call_soon_threadsafe") {
+        wake_elsewhere(outlet, error);
+    }
+}
+
+fn call(outlet: &Bound<'_, Outlet>, scheduler: &str) -> PyResult<()> {
+    let drain = outlet.getattr(intern!(outlet.py(), "drain"))?;
+    outlet.get().event_loop.call_method1(outlet.py(), scheduler, (drain,)).map(drop)
+}
+
+/// The loop could not be woken. It is closed, and nobody waits any more, or this thread is in no state to do it: its stack
+/// has no room, a signal's handler raised.
+fn wake_elsewhere(outlet: &Bound<'_, Outlet>, error: PyErr) {
+    if is_closed(outlet) {
+        return give_up(outlet);
+    }
+    let unbound = outlet.clone().unbind();
+    let begun = thread::Builder::new().name("verifi-wake".into()).spawn(move || {
+        let Some(_pass) = exit::pass() else { return };
+        Python::attach(|py| {
+            let outlet = unbound.bind(py);
+            if let Err(error) = call(outlet, "call_soon_threadsafe") {
+                report(outlet, error);
+                give_up(outlet);
+            }
+        });
+    });
+    if begun.is_err() || !error.is_instance_of::<PyRecursionError>(outlet.py()) {
+        report(outlet, error);
+    }
+    if begun.is_err() {
+        give_up(outlet);
+    }
+}
+
+fn is_closed(outlet: &Bound<'_, Outlet>) -> bool {
+    let closed = outlet.get().event_loop.call_method0(outlet.py(), intern!(outlet.py(), "is_closed"));
+    closed.and_then(|closed| closed.is_truthy(outlet.py())).unwrap_or(false)
+}
+
+fn report(outlet: &Bound<'_, Outlet>, error: PyErr) {
+    if !is_closed(outlet) {
+        error.write_unraisable(outlet.py(), Some(outlet.get().event_loop.bind(outlet.py())));
+    }
+}
+
+fn give_up(outlet: &Bound<'_, Outlet>) {
+    // What is dropped here may run Python's code: not under the lock.
+    let left = mem::take(&mut *locked(&outlet.get().queue));
+    drop(left);
 }
 
 fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
@@ -106,31 +167,35 @@ fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
 
 #[pymethods]
 impl Outlet {
-    /// `drain(event_loop, outlet)` is called in the loop, and again by itself while there is something to take.
     #[new]
-    fn new(event_loop: Py<PyAny>, drain: Py<PyAny>) -> Outlet {
-        Outlet { event_loop, drain, queue: Arc::default(), process: process::id() }
+    fn new(event_loop: Py<PyAny>) -> Outlet {
+        Outlet { event_loop, queue: Arc::default(), process: process::id() }
     }
 
-    /// What has ended. After an empty list the loop is woken for what comes next.
-    fn take(&self, py: Python<'_>) -> Vec<Settled> {
-        let Some(queue) = self.own_queue() else { return Vec::new() };
-        let ended = {
-            let mut queue = locked(queue);
-            queue.is_watched = !queue.ended.is_empty();
-            mem::take(&mut queue.ended)
-        };
-        let settled = |Ended { waiter, outcome }: Ended| match outcome(py) {
-            Ok(value) => (waiter.1, Some(value), None),
-            Err(error) => (waiter.1, None, Some(error.into_value(py).into_any())),
-        };
-        ended.into_iter().map(settled).collect()
+    /// Runs in the loop: sets what has ended, and runs again after the tasks that it let go on, until it finds nothing.
+    ///
+    /// No line of Python stands between taking and setting: a signal's handler that raises there would leave all others
+    /// to wait for ever. Where one raises all the same, in what asyncio does, the others get theirs first.
+    fn drain(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let Some(queue) = slf.get().own_queue() else { return Ok(()) };
+        let ended = locked(queue).take();
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let mut done = Ok(());
+        for ended in ended {
+            done = done.and(ended.settle(slf.py()));
+        }
+        let again = call(slf, "call_soon");
+        if again.is_err() && locked(queue).is_left() {
+            wake(slf);
+        }
+        done.and(again)
     }
 
     /// A loop that is closed under its tasks leaves a circle: the queue has futures, which have tasks, which have calls.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
-        visit.call(&self.drain)?;
         // What is not visited, or comes in the meantime, counts as held from elsewhere, and is kept.
         let Ok(queue) = self.queue.try_lock() else { return Ok(()) };
         queue.ended.iter().try_for_each(|ended| {

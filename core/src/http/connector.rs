@@ -153,8 +153,9 @@ impl Tcp {
             match (&*self.stream).write(rest) {
                 Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
                 Ok(sent) => rest = &rest[sent..],
-                Err(_) if is_refused(&self.stream) => self.refused = true,
-                Err(error) if is_retried(&error) => {}
+                Err(error) if is_retried(&error) => self.refused = answered(&self.stream).is_some_and(is_refusal),
+                // Nothing more can be sent, and what was said before is heard.
+                Err(_) if answered(&self.stream).is_some_and(|status| status != IDLE) => self.refused = true,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -223,16 +224,25 @@ fn arrived(stream: &TcpStream) -> io::Result<Arrived> {
     }
 }
 
-/// Whether an answer that refuses the request is there. Nobody need read the rest of it then, nor will: RFC 9112,
-/// section 9.5. Over TLS there is no telling; and 408 is said to an idle connection, before the request.
-fn is_refused(stream: &TcpStream) -> bool {
+/// 408: what a server says on a connection that it has seen idle, as a rule before the request.
+const IDLE: [u8; 3] = *b"408";
+
+/// Nobody need read the rest of a request that is refused, nor will: RFC 9112, section 9.5. Who takes it is not held up
+/// by an early head of his.
+fn is_refusal(status: [u8; 3]) -> bool {
+    matches!(status[0], b'3'..=b'5') && status != IDLE
+}
+
+/// The status of an answer that is there already, unless it is an interim one. Over TLS there is no telling.
+fn answered(stream: &TcpStream) -> Option<[u8; 3]> {
+    // "HTTP/1.1 413"
     let mut line = [0; 12];
     // Since something is there, this does not wait.
-    matches!(arrived(stream), Ok(Arrived::Data))
-        && matches!(stream.peek(&mut line), Ok(length) if length == line.len())
-        && line.starts_with(b"HTTP/1.")
-        && matches!(line[9], b'3'..=b'5')
-        && line[9..] != *b"408"
+    let is_there =
+        matches!(arrived(stream), Ok(Arrived::Data)) && stream.peek(&mut line).is_ok_and(|it| it == line.len());
+    let [version @ .., first, second, third] = line;
+    let is_final = version.starts_with(b"HTTP/1.") && matches!(first, b'2'..=b'5');
+    (is_there && is_final).then_some([first, second, third])
 }
 
 impl Transport for Tcp {

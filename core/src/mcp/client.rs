@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -57,8 +56,8 @@ pub(crate) struct Server {
     /// Sessions that were given up, to be ended with the run.
     retired: Mutex<Vec<Arc<Session>>>,
     pub(crate) catalog: Catalog,
-    /// When the list was asked for that calls needed which missed headers.
-    pub(super) listed_anew: Arc<Shared<Instant>>,
+    /// A list that is being asked for since calls missed headers.
+    pub(super) listing_anew: Arc<Shared<()>>,
     pub(super) listener: Listening,
     /// How many answers to questions of the server's are under way.
     pub(super) answering: AtomicUsize,
@@ -85,7 +84,7 @@ impl Server {
             next_id: AtomicU64::new(1),
             retired: Mutex::default(),
             catalog: Catalog::default(),
-            listed_anew: Arc::default(),
+            listing_anew: Arc::default(),
             listener: Listening::default(),
             answering: AtomicUsize::new(0),
         })

@@ -1,7 +1,6 @@
 //! A request and what it takes to get its response: a session, the right revision, the rounds of an interim result.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use http::StatusCode;
 
@@ -29,8 +28,7 @@ impl Server {
     /// Sends a request until it has its response.
     pub(super) fn request(self: &Arc<Self>, scope: &Arc<Scope>, ask: Ask) -> Result<Response, Failure> {
         let (renewed, turned, refreshed, rounds) = (false, false, false, 0);
-        let began = Instant::now();
-        let mut pursuit = Pursuit { server: self, scope, ask, began, renewed, turned, refreshed, rounds };
+        let mut pursuit = Pursuit { server: self, scope, ask, renewed, turned, refreshed, rounds };
         loop {
             if let Some(response) = pursuit.step()? {
                 return Ok(response);
@@ -56,7 +54,6 @@ struct Pursuit<'a> {
     server: &'a Arc<Server>,
     scope: &'a Arc<Scope>,
     ask: Ask<'a>,
-    began: Instant,
     /// The session was made anew.
     renewed: bool,
     /// Another revision was turned to.
@@ -183,15 +180,14 @@ impl Pursuit<'_> {
     /// Asks for a new list, once for all calls that miss headers at the same time. False when there is none: what the
     /// server said of the call stands.
     fn list_anew(&self) -> Result<bool, Failure> {
-        let ask = || {
-            let asked = Instant::now();
-            match self.server.ask_for_list(self.scope) {
-                Ok(_) => Ok(Arc::new(asked)),
-                Err(ListFailure::Failed(failure)) => Err(failure),
-                Err(ListFailure::Refused(reason)) => Err(Failure::answered(reason)),
-            }
+        let ask = || match self.server.ask_for_list(self.scope) {
+            Ok(_) => Ok(Arc::default()),
+            // The server has refused the call: it was not run, whatever becomes of the list.
+            Err(ListFailure::Failed(Failure::Stopped { stop, .. })) => Err(Failure::stopped(stop)),
+            Err(ListFailure::Failed(failure)) => Err(failure),
+            Err(ListFailure::Refused(reason)) => Err(Failure::answered(reason)),
         };
-        match self.server.listed_anew.get(self.scope, |asked| *asked > self.began, ask) {
+        match self.server.listing_anew.get(self.scope, |_| false, ask) {
             Ok(_) => Ok(true),
             Err(failure) if failure.is_stop() => Err(failure),
             Err(_) => Ok(false),

@@ -5,7 +5,7 @@ asyncio is imported at first use: a harness without it does not pay for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,9 +20,6 @@ T = TypeVar("T")
 
 Waiter: TypeAlias = "tuple[Outlet, Future[T]]"
 """Whoever awaits something, and the way there."""
-
-Settled: TypeAlias = "tuple[Future[Any], Any, BaseException | None]"
-"""A future with its value or its exception."""
 
 # By the loop's id, which is its own since the outlet keeps it. An outlet lives while something is under way.
 _outlets: WeakValueDictionary[int, Outlet] = WeakValueDictionary()
@@ -52,29 +49,8 @@ async def settled(start: Callable[[Waiter[T]], Cancellable]) -> T:
 def _outlet(loop: AbstractEventLoop) -> Outlet:
     outlet = _outlets.get(id(loop))
     if outlet is None:
-        outlet = _outlets[id(loop)] = Outlet(loop, _drain)
+        outlet = _outlets[id(loop)] = Outlet(loop)
     return outlet
-
-
-def _drain(loop: AbstractEventLoop, outlet: Outlet) -> None:
-    """Runs in the loop, each time again after the tasks that it let go on, until there is nothing to take."""
-    taken = outlet.take()
-    if not taken:
-        return
-    left = iter(taken)
-    try:
-        _settle_all(left)
-    except BaseException:
-        # A signal's handler raised: the others are not to wait for ever.
-        _settle_all(left)
-        raise
-    finally:
-        loop.call_soon(_drain, loop, outlet)
-
-
-def _settle_all(ended: Iterator[Settled]) -> None:
-    for future, value, error in ended:
-        settle(future, value, error)
 
 
 def forget_outlets() -> None:

@@ -2,7 +2,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
-from ._asyncio import Settled, Waiter
+from ._asyncio import Waiter
 from ._types import Outcome, Progress, Server
 
 __all__ = [
@@ -102,8 +102,8 @@ class Call:
 
 @final
 class Outlet:
-    def __new__(cls, event_loop: AbstractEventLoop, drain: Callable[[AbstractEventLoop, Outlet], object]) -> Outlet: ...
-    def take(self) -> list[Settled]: ...
+    def __new__(cls, event_loop: AbstractEventLoop) -> Outlet: ...
+    def drain(self) -> None: ...
 
 @final
 class Subscription:
