@@ -1,5 +1,5 @@
 //! The places of a scenario, and their names in its text: `{{A}}` is the URL of a server, `{{A.port}}` its port,
-//! `{{A.ca}}` the file that makes a client trust it, and `{{dir}}` a folder; `{{16 MiB}}` is so much text.
+//! `{{A.ca}}` the file that makes a client trust it, and `{{dir}}` a folder; `{{8 MiB}}` is so much text.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::folder::Folder;
 use crate::{Port, Script, Server};
 
-const LARGE: &str = "{{16 MiB}}";
+const LARGE: &str = "{{8 MiB}}";
 
 /// The servers of a scenario, running, and its folder.
 pub struct Places {
@@ -44,7 +44,7 @@ impl Places {
     /// The text with the places in it.
     pub fn fill(&self, text: &str) -> String {
         let text = text.replace("{{dir}}", &self.folder.shown());
-        let text = if text.contains(LARGE) { text.replace(LARGE, &"x".repeat(16 << 20)) } else { text };
+        let text = if text.contains(LARGE) { text.replace(LARGE, &"x".repeat(8 << 20)) } else { text };
         self.servers.iter().fold(text, |text, (name, server)| {
             let ca = server.ca_file().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
             text.replace(&format!("{{{{{name}}}}}"), server.url())
