@@ -87,7 +87,7 @@ impl Queue {
     }
 
     /// The loop will not look by itself after all: whether it must be woken at once.
-    fn is_left(&mut self) -> bool {
+    fn unwatch(&mut self) -> bool {
         self.is_watched = !self.ended.is_empty();
         self.is_watched
     }
@@ -187,7 +187,7 @@ impl Outlet {
             done = done.and(ended.settle(slf.py()));
         }
         let again = call(slf, "call_soon");
-        if again.is_err() && locked(queue).is_left() {
+        if again.is_err() && locked(queue).unwatch() {
             wake(slf);
         }
         done.and(again)
